@@ -9,10 +9,10 @@ namespace halfulp {
 /// One named tensor of a model. Plans, checkpoints and random bits refer to it by `id` and to its elements by
 /// their row-major index in the whole tensor, so neither shards nor threads change anything.
 struct TensorInfo {
-  std::string name;                 ///< for example "hidden.weight"; plans match it with patterns
-  std::uint32_t id;                 ///< stable: position of registration
-  std::vector<std::size_t> shape;   ///< row-major; the last axis is contiguous
-  std::size_t offset;               ///< of element 0, counted over all tensors registered before
+  std::string name;                ///< for example "hidden.weight"; plans match it with patterns
+  std::uint32_t id;                ///< stable: position of registration
+  std::vector<std::size_t> shape;  ///< row-major; the last axis is contiguous
+  std::size_t offset;              ///< of element 0, counted over all tensors registered before
 
   std::size_t size() const {
     std::size_t product = 1;

@@ -8,8 +8,10 @@ namespace halfulp {
 /// The message always says where, what was wrong, what was given and what is allowed.
 class Error : public std::runtime_error {
  public:
-  /// where: file, key or argument. problem: one clause. given: the offending text. allowed: what would be right.
-  Error(const std::string& where, const std::string& problem, const std::string& given, const std::string& allowed)
+  /// where: file, key or argument. problem: one clause. given: the offending text. allowed: what would be
+  /// right.
+  Error(const std::string& where, const std::string& problem, const std::string& given,
+        const std::string& allowed)
       : std::runtime_error(where + ": " + problem + ": given '" + given + "', allowed: " + allowed) {}
 };
 

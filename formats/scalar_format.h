@@ -1,0 +1,102 @@
+#pragma once
+#include <bit>
+#include <cstdint>
+
+#include "formats/platform.h"
+
+namespace halfulp {
+
+/// How a format represents infinity.
+enum class Infinity : std::uint8_t {
+  none,
+  ieee,      ///< exponent field all ones, fraction zero (IEEE 754)
+  top_code,  ///< the largest magnitude code that is not a NaN (P3109 extended)
+};
+
+/// How a format represents NaN.
+enum class NanEncoding : std::uint8_t {
+  none,
+  ieee,           ///< exponent field all ones, fraction not zero (IEEE 754)
+  all_ones,       ///< exponent and fraction field all ones (OCP E4M3, E8M0)
+  negative_zero,  ///< the code that would be -0 (the FNUZ formats, P3109)
+};
+
+/// Exactly 2^n.
+/// in: -1022 <= n <= 1023.
+HALFULP_HD constexpr double power_of_two(int n) noexcept {
+  return std::bit_cast<double>(static_cast<std::uint64_t>(n + 1023) << 52);
+}
+
+/// A scalar number format: everything else about it is derived from these fields, and nothing switches on a
+/// name.
+///
+/// A code is [sign] exponent-field fraction-field. With E the exponent field and F the fraction field,
+///   E > 0 : value = 2^(E - bias) (1 + F 2^-fraction_bits)
+///   E = 0 : value = 2^(1 - bias) F 2^-fraction_bits      (zero and subnormals), or an ordinary binade if
+///   !has_zero.
+/// The name is kept out on purpose: a structural type of plain scalars can be a template argument of device
+/// code.
+struct ScalarFormat {
+  bool is_signed = true;
+  int exponent_bits = 0;
+  int fraction_bits = 0;
+  int bias = 0;
+  Infinity infinity = Infinity::none;
+  NanEncoding nan = NanEncoding::none;
+  bool has_negative_zero = true;  ///< meaningful for signed formats
+  bool has_zero = true;           ///< false: the lowest exponent field is an ordinary binade (E8M0)
+  bool has_subnormals = true;     ///< false: exponent field 0 means zero, whatever the fraction
+  bool is_fixed_point = false;    ///< two's complement integer times 2^-fraction_bits (MXINT8)
+
+  friend constexpr bool operator==(const ScalarFormat&, const ScalarFormat&) = default;
+
+  /// Width of a code in bits, sign included.
+  HALFULP_HD constexpr int bits() const noexcept {
+    return (is_signed ? 1 : 0) + exponent_bits + fraction_bits;
+  }
+  HALFULP_HD constexpr std::uint64_t code_count() const noexcept { return std::uint64_t{1} << bits(); }
+
+  HALFULP_HD constexpr bool has_infinity() const noexcept { return infinity != Infinity::none; }
+  HALFULP_HD constexpr bool has_nan() const noexcept { return nan != NanEncoding::none; }
+
+  /// Bits of exponent and fraction field together: the magnitude part of a code.
+  HALFULP_HD constexpr int magnitude_bits() const noexcept { return exponent_bits + fraction_bits; }
+
+  /// Exponent of the smallest normal number.
+  HALFULP_HD constexpr int min_exponent() const noexcept { return has_zero ? 1 - bias : -bias; }
+
+  /// Magnitude code of the largest finite number.
+  HALFULP_HD constexpr std::uint32_t top_magnitude() const noexcept {
+    const auto all_ones = static_cast<std::uint32_t>((std::uint64_t{1} << magnitude_bits()) - 1);
+    if (infinity == Infinity::ieee || nan == NanEncoding::ieee)
+      return all_ones - (std::uint32_t{1} << fraction_bits);
+    return all_ones - (nan == NanEncoding::all_ones ? 1u : 0u) - (infinity == Infinity::top_code ? 1u : 0u);
+  }
+
+  /// Value of a magnitude code, exact.
+  /// in: magnitude <= top_magnitude(), or one more for the lower end of fixed point; the result is a double.
+  HALFULP_HD constexpr double magnitude_value(std::uint32_t magnitude) const noexcept {
+    const auto field = static_cast<int>(magnitude >> fraction_bits);
+    const std::uint32_t fraction = magnitude & ((std::uint32_t{1} << fraction_bits) - 1);
+    if (field == 0 && has_zero)
+      return has_subnormals ? fraction * power_of_two(min_exponent() - fraction_bits) : 0.0;
+    return (fraction + (std::uint64_t{1} << fraction_bits)) * power_of_two(field - bias - fraction_bits);
+  }
+
+  HALFULP_HD constexpr double max_finite() const noexcept { return magnitude_value(top_magnitude()); }
+  /// Most negative number: 0 for unsigned formats, one step beyond -max_finite() for fixed point.
+  HALFULP_HD constexpr double lowest() const noexcept {
+    return !is_signed ? 0.0 : -(is_fixed_point ? magnitude_value(top_magnitude() + 1) : max_finite());
+  }
+  /// Exponent of the binade that holds the largest finite number.
+  HALFULP_HD constexpr int max_exponent() const noexcept {
+    return static_cast<int>(std::bit_cast<std::uint64_t>(max_finite()) >> 52) - 1023;
+  }
+  HALFULP_HD constexpr double min_normal() const noexcept { return power_of_two(min_exponent()); }
+  /// Smallest positive number.
+  HALFULP_HD constexpr double min_positive() const noexcept {
+    return has_subnormals ? power_of_two(min_exponent() - fraction_bits) : min_normal();
+  }
+};
+
+}  // namespace halfulp

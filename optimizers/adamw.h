@@ -1,0 +1,55 @@
+#pragma once
+#include "optimizers/rule.h"
+
+namespace halfulp {
+
+/// AdamW (Loshchilov & Hutter 2019, Alg. 2; Adam with weight_decay = 0):
+///   m = beta1 m + (1 - beta1) g
+///   v = beta2 v + (1 - beta2) g^2
+///   u = -eta (m / (1 - beta1^t)) / (sqrt(v / (1 - beta2^t)) + eps) - eta lambda w
+/// The decay is fused into the increment: one rounding for both, so that it is not lost on its own.
+/// The update uses m and v before they are stored. Additive: |u| is about eta whatever |w| is, hence rounded
+/// away where eta is below half a gap.
+struct AdamW : PlainWeight {
+  static constexpr std::string_view name = "adamw";
+  static constexpr std::array<StateSlot, 2> state_slots{{{"m", Moment::first}, {"v", Moment::second}}};
+
+  struct Config {
+    double eta = 1e-3;
+    double beta1 = 0.9, beta2 = 0.999;
+    double eps = 1e-8;
+    double weight_decay = 0;
+  };
+
+  template <class R>
+  struct Scalars {
+    R eta, beta1, one_minus_beta1, beta2, one_minus_beta2, m_correction, v_correction, eps, decay;
+  };
+
+  template <class R>
+  static Scalars<R> scalars(const Config& c, const TensorConstants&, const StepInfo& now) {
+    const double eta = c.eta * now.schedule;
+    return {R(eta),
+            R(c.beta1),
+            R(1 - c.beta1),
+            R(c.beta2),
+            R(1 - c.beta2),
+            R(bias_correction(c.beta1, now.step)),
+            R(bias_correction(c.beta2, now.step)),
+            R(c.eps),
+            R(eta * c.weight_decay)};
+  }
+
+  template <class R>
+  HALFULP_HD static std::array<R, 1> update(const Scalars<R>& c, const std::array<R, 1>& w,
+                                            const std::array<R, 1>& g, std::array<R, 2>& state) noexcept {
+    using std::sqrt;
+    auto& [m, v] = state;
+    m = c.beta1 * m + c.one_minus_beta1 * g[0];
+    v = c.beta2 * v + c.one_minus_beta2 * (g[0] * g[0]);
+    const R step = c.eta * (m * c.m_correction) / (sqrt(v * c.v_correction) + c.eps);
+    return {-step - c.decay * w[0]};
+  }
+};
+
+}  // namespace halfulp

@@ -1,0 +1,53 @@
+#pragma once
+#include "emulation/elementary.h"
+#include "optimizers/rule.h"
+
+namespace halfulp {
+
+/// Madam (Bernstein et al. 2020, "Learning compositional functions via multiplicative weight updates"):
+///   v = beta2 v + (1 - beta2) g^2
+///   n = clip(g / sqrt(v / (1 - beta2^t)), g_bound)           no epsilon; 0/0 counts as 0
+///   w' = clip(w exp(-eta n sign(w)), w_scale rms(w0))
+/// The two official codes differ in w_scale: 3 in the PyTorch version (the default here), 1 in the JAX
+/// version. sign(0) = 0 and exp > 0: zero is a fixed point and no sign ever changes.
+struct Madam : PlainWeight {
+  static constexpr std::string_view name = "madam";
+  static constexpr std::array<StateSlot, 1> state_slots{{{"v", Moment::second}}};
+
+  struct Config {
+    double eta = 1e-2;
+    double beta2 = 0.999;
+    double g_bound = 10;
+    double w_scale = 3;
+  };
+
+  template <class R>
+  struct Scalars {
+    R eta, beta2, one_minus_beta2, v_correction, g_bound, w_max;
+  };
+
+  template <class R>
+  static Scalars<R> scalars(const Config& c, const TensorConstants& tensor, const StepInfo& now) {
+    return {R(c.eta * now.schedule),
+            R(c.beta2),
+            R(1 - c.beta2),
+            R(bias_correction(c.beta2, now.step)),
+            R(c.g_bound),
+            R(c.w_scale * tensor.initial_rms)};
+  }
+
+  template <class R>
+  HALFULP_HD static std::array<R, 1> update(const Scalars<R>& c, const std::array<R, 1>& w,
+                                            const std::array<R, 1>& g, std::array<R, 1>& state) noexcept {
+    using std::sqrt;
+    auto& [v] = state;
+    v = c.beta2 * v + c.one_minus_beta2 * (g[0] * g[0]);
+    const R n = clip(g[0] / sqrt(v * c.v_correction), c.g_bound);
+    const R u = w[0] * elementary::expm1(-c.eta * n * sign_of(w[0]));
+    // The bound acts on w + u; as an increment it leads exactly to +-w_max.
+    const R moved = w[0] + u;
+    return {moved > c.w_max ? c.w_max - w[0] : moved < -c.w_max ? -c.w_max - w[0] : u};
+  }
+};
+
+}  // namespace halfulp

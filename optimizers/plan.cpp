@@ -1,0 +1,142 @@
+#include "optimizers/plan.h"
+
+#include <charconv>
+
+#include "emulation/tensor.h"
+#include "formats/catalog.h"
+#include "formats/error.h"
+#include "formats/spec.h"
+
+namespace halfulp {
+namespace {
+
+constexpr std::string_view allowed_policies =
+    "recompute, delayed, keep, lazy, lazy{headroom=N} with N in 0..8";
+constexpr std::string_view allowed_schemes =
+    "fp64, fp32, or WEIGHTS/STATES with WEIGHTS a format (bf16, fp8, nvfp4, mxfp4_rceil, ...) and STATES one "
+    "of "
+    "fp32, bf16, fp8";
+
+SlotPlan unrounded_slot() { return {std::nullopt, nearest_even, OverflowPolicy::ieee, recompute_scale}; }
+
+}  // namespace
+
+ScalePolicy parse_scale_policy(std::string_view text) {
+  if (text == "recompute") return recompute_scale;
+  if (text == "delayed") return {ScalePolicyKind::delayed, 0};
+  if (text == "keep") return {ScalePolicyKind::keep, 0};
+  if (text == "lazy") return lazy_scale_default;
+  constexpr std::string_view prefix = "lazy{headroom=";
+  if (text.starts_with(prefix) && text.ends_with("}")) {
+    const std::string_view digits = text.substr(prefix.size(), text.size() - prefix.size() - 1);
+    int headroom = -1;
+    const auto [end, status] = std::from_chars(digits.data(), digits.data() + digits.size(), headroom);
+    if (status == std::errc{} && end == digits.data() + digits.size() && headroom >= 0 && headroom <= 8)
+      return {ScalePolicyKind::lazy, headroom};
+  }
+  throw Error("scale policy", "no such policy", std::string(text), std::string(allowed_policies));
+}
+
+std::string to_string(const ScalePolicy& policy) {
+  switch (policy.kind) {
+    case ScalePolicyKind::recompute:
+      return "recompute";
+    case ScalePolicyKind::lazy:
+      return "lazy{headroom=" + std::to_string(policy.headroom) + "}";
+    case ScalePolicyKind::delayed:
+      return "delayed";
+    case ScalePolicyKind::keep:
+      return "keep";
+  }
+  return "";
+}
+
+bool matches_pattern(std::string_view pattern, std::string_view name) {
+  if (pattern.empty()) return name.empty();
+  if (pattern[0] == '*') {
+    for (std::size_t skip = 0; skip <= name.size(); ++skip)
+      if (matches_pattern(pattern.substr(1), name.substr(skip))) return true;
+    return false;
+  }
+  return !name.empty() && (pattern[0] == '?' || pattern[0] == name[0]) &&
+         matches_pattern(pattern.substr(1), name.substr(1));
+}
+
+TensorPlan Plan::of(const TensorInfo& tensor) const {
+  TensorPlan plan = base;
+  if (weights_of_vectors && tensor.shape.size() == 1) plan.weights = *weights_of_vectors;
+  for (const PlanOverride& override_ : overrides) {
+    if (!matches_pattern(override_.match, tensor.name)) continue;
+    if (override_.weights) plan.weights = *override_.weights;
+    if (override_.first_moment) plan.first_moment = *override_.first_moment;
+    if (override_.second_moment) plan.second_moment = *override_.second_moment;
+  }
+  return plan;
+}
+
+ScalePolicy default_weight_scale(const BlockFormat& format) {
+  return format.rule == ScaleRule::amax ? lazy_scale_default : recompute_scale;
+}
+
+SlotPlan weight_slot(const BlockFormat& format) {
+  return {format, nearest_even, OverflowPolicy::saturate, default_weight_scale(format)};
+}
+
+SlotPlan state_slot(const BlockFormat& format) {
+  return {format, nearest_even, OverflowPolicy::saturate, recompute_scale};
+}
+
+Plan parse_scheme(const std::string& name) {
+  if (name == "fp64") return {name, {unrounded_slot(), unrounded_slot(), unrounded_slot()}, {}, {}};
+  const SlotPlan fp32_state = state_slot(unscaled(fp32));
+  if (name == "fp32") return {name, {weight_slot(unscaled(fp32)), fp32_state, fp32_state}, {}, {}};
+
+  const std::size_t slash = name.find('/');
+  if (slash == std::string::npos) throw Error("scheme", "no such scheme", name, std::string(allowed_schemes));
+  const std::string weights = name.substr(0, slash), states = name.substr(slash + 1);
+  Plan plan{name, {}, {}, {}};
+  // fp8 weights mean e4m3 under one fp32 scale per tensor.
+  plan.base.weights = weight_slot(weights == "fp8" ? parse_format("fp8_tensor") : parse_format(weights));
+  // Vectors (biases, norms) have no axis worth blocking; NVFP4 recipes keep them in bf16.
+  if (weights == "nvfp4") plan.weights_of_vectors = weight_slot(unscaled(bf16));
+  if (states == "fp8") {
+    plan.base.first_moment = state_slot(parse_format("fp8_block256"));
+    plan.base.second_moment = state_slot(parse_format("fp8_block256_e5m2"));
+  } else if (states == "fp32" || states == "bf16") {
+    plan.base.first_moment = plan.base.second_moment = state_slot(parse_format(states));
+  } else {
+    throw Error("scheme", "no such format for states", name, std::string(allowed_schemes));
+  }
+  return plan;
+}
+
+std::string describe(const SlotPlan& slot) {
+  if (!slot.format) return "the number type of the rule, unrounded";
+  const BlockFormat& f = *slot.format;
+  std::string text = to_spec(unscaled(f.element));
+  const std::string scale = f.has_scale() ? to_spec(unscaled(f.scale)) : "";
+  switch (f.shape.axis) {
+    case BlockAxis::element:
+      break;
+    case BlockAxis::last:
+      text += ", one " + scale + " scale per " + std::to_string(f.shape.length) + " along the last axis";
+      break;
+    case BlockAxis::flattened:
+      text += ", one " + scale + " scale per " + std::to_string(f.shape.length) + " flattened elements";
+      break;
+    case BlockAxis::tensor:
+      text += ", one " + scale + " scale per tensor";
+      break;
+  }
+  if (f.tensor_scale) text += ", one fp32 scale per tensor";
+  text += ", " + to_string(slot.rounding) + ", " + std::string(to_string(slot.overflow));
+  return f.has_scale() ? text + ", scale " + to_string(slot.scale) : text;
+}
+
+double bits_per_parameter(const SlotPlan& slot, const std::vector<std::size_t>& shape, int number_bits) {
+  if (!slot.format) return number_bits;
+  const Tensor tensor(*slot.format, shape);
+  return 8.0 * static_cast<double>(tensor.stored_bytes()) / static_cast<double>(tensor.size());
+}
+
+}  // namespace halfulp

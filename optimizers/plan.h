@@ -1,0 +1,78 @@
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "emulation/registry.h"
+#include "formats/overflow.h"
+#include "optimizers/rule.h"
+#include "optimizers/scale_policy.h"
+
+namespace halfulp {
+
+/// How one slot is stored. Every rounding of a step is one of these.
+struct SlotPlan {
+  std::optional<BlockFormat>
+      format;  ///< nullopt: the number type of the rule itself, unrounded (the double twin)
+  Rounding rounding;
+  OverflowPolicy overflow;
+  ScalePolicy scale;
+
+  friend bool operator==(const SlotPlan&, const SlotPlan&) = default;
+};
+
+/// How the slots of one tensor are stored. Gradients arrive in the number type of the rule and are not
+/// stored.
+struct TensorPlan {
+  SlotPlan weights;
+  SlotPlan first_moment, second_moment;
+
+  const SlotPlan& state(Moment moment) const {
+    return moment == Moment::first ? first_moment : second_moment;
+  }
+  friend bool operator==(const TensorPlan&, const TensorPlan&) = default;
+};
+
+/// What a name pattern (* any run, ? any one character) changes for the tensors it matches.
+struct PlanOverride {
+  std::string match;
+  std::optional<SlotPlan> weights, first_moment, second_moment;
+};
+
+/// Which format each slot of each tensor is stored in.
+struct Plan {
+  std::string scheme;  ///< name of the scheme it started from
+  TensorPlan base;
+  std::optional<SlotPlan>
+      weights_of_vectors;               ///< 1-D tensors, where the scheme stores them differently (NVFP4)
+  std::vector<PlanOverride> overrides;  ///< later ones win
+
+  /// The plan of one tensor: base, then vectors, then each override whose pattern matches.
+  TensorPlan of(const TensorInfo& tensor) const;
+};
+
+/// The default scale policy of stored weights in a format: lazy with one binade of headroom for fp32 tensor
+/// scales and for NVFP4's block scales, recomputed for power-of-two scales; nothing to choose without a
+/// scale.
+ScalePolicy default_weight_scale(const BlockFormat& format);
+
+/// A slot in this format with nearest_even, saturating, default scale policy of weights or (recompute) of
+/// states.
+SlotPlan weight_slot(const BlockFormat& format);
+SlotPlan state_slot(const BlockFormat& format);
+
+/// Plan of a scheme, weights/states: fp64, fp32, bf16/fp32, bf16/bf16, bf16/fp8, fp8/fp8, nvfp4/fp8; any
+/// catalog format may stand for the weights. States are fp32, bf16 or fp8 = one fp32 scale per 256 flattened
+/// elements with e4m3 first and e5m2 second moments. errors: throws Error naming the schemes.
+Plan parse_scheme(const std::string& name);
+
+/// True where `name` matches `pattern` with * and ?.
+bool matches_pattern(std::string_view pattern, std::string_view name);
+
+/// A slot in words: "e4m3, one fp32 scale per tensor, nearest_even, saturate, lazy{headroom=1}".
+std::string describe(const SlotPlan& slot);
+
+/// Stored bits per parameter of a slot in a tensor of this shape, scales included.
+double bits_per_parameter(const SlotPlan& slot, const std::vector<std::size_t>& shape, int number_bits);
+
+}  // namespace halfulp

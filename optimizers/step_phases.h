@@ -1,0 +1,245 @@
+#pragma once
+#include "emulation/random_bits.h"
+#include "emulation/reduce.h"
+#include "formats/error.h"
+#include "optimizers/step.h"
+
+// The phases of OptimizedTensor::step. Phases 2 and 3 call the same compute() on the same inputs.
+namespace halfulp {
+
+/// Smallest number of elements after which the blocks of this slot and its rows are in step again, with codes
+/// on a byte boundary.
+inline std::size_t block_period(const SlotPlan& plan, std::size_t row_length) noexcept {
+  constexpr std::size_t bytes = 8;
+  if (!plan.format) return bytes;
+  switch (plan.format->shape.axis) {
+    case BlockAxis::element:
+    case BlockAxis::tensor:
+      return bytes;
+    case BlockAxis::flattened:
+      return std::lcm(plan.format->shape.length, bytes);
+    case BlockAxis::last:
+      return std::lcm(row_length % plan.format->shape.length == 0 ? plan.format->shape.length : row_length,
+                      bytes);
+  }
+  return bytes;
+}
+
+/// Every number of one tile.
+template <class Rule, class R>
+struct OptimizedTensor<Rule, R>::Tile {
+  std::size_t count;
+  std::array<std::vector<R>, weight_count> before, update, wanted;
+  std::array<std::vector<R>, state_count> state_before, state;
+
+  explicit Tile(std::size_t length) : count(length) {
+    for (auto* group : {&before, &update, &wanted})
+      for (auto& numbers : *group) numbers.resize(length);
+    for (auto* group : {&state_before, &state})
+      for (auto& numbers : *group) numbers.resize(length);
+  }
+};
+
+template <class Rule, class R>
+OptimizedTensor<Rule, R>::OptimizedTensor(const TensorInfo& info, const TensorPlan& plan,
+                                          std::span<const double> initial)
+    : info_(info), constants_{rms(initial)} {
+  if (initial.size() != info.size())
+    throw Error("tensor " + info.name, "wrong number of initial weights", std::to_string(initial.size()),
+                std::to_string(info.size()));
+  std::array<std::vector<double>, weight_count> start;
+  for (const double w0 : initial) {
+    const std::array<double, weight_count> parts = Rule::initialize(w0, constants_);
+    for (std::size_t slot = 0; slot < weight_count; ++slot) start[slot].push_back(parts[slot]);
+  }
+  tile_length_ = 1;
+  const auto add = [&](std::vector<Slot<R>>& slots, const SlotPlan& slot_plan) -> Slot<R>& {
+    tile_length_ = std::lcm(tile_length_, block_period(slot_plan, info.row_length()));
+    return slots.emplace_back(slot_plan, info.shape);
+  };
+  for (std::size_t slot = 0; slot < weight_count; ++slot) add(weights_, plan.weights).initialize(start[slot]);
+  const std::vector<double> zeros(initial.size());
+  for (const StateSlot& slot : Rule::state_slots) add(states_, plan.state(slot.moment)).initialize(zeros);
+  tile_length_ =
+      std::min(tile_length_ * ((255 + tile_length_) / tile_length_), std::max<std::size_t>(size(), 1));
+}
+
+template <class Rule, class R>
+std::vector<R> OptimizedTensor<Rule, R>::noise(const StepInfo& now, int sample, std::size_t slot) const {
+  std::vector<R> z(size());
+  if (sample < 0) return z;
+  std::vector<std::uint32_t> bits(size());
+  const RandomStream stream{now.seed,
+                            static_cast<std::uint32_t>(now.step),
+                            info_.id,
+                            static_cast<std::uint8_t>(slot),
+                            RandomPurpose::noise,
+                            static_cast<std::uint8_t>(sample)};
+  fill_random_bits_32(stream, 0, std::span(bits));
+  for (std::size_t i = 0; i < z.size(); ++i) z[i] = normal_deviate<R>(bits[i]);
+  return z;
+}
+
+template <class Rule, class R>
+void OptimizedTensor<Rule, R>::view(const typename Rule::Config& config, const StepInfo& now, int sample,
+                                    std::span<R> out) const {
+  if constexpr (weight_count == 1)
+    return weights_[0].load(0, out);
+  else {
+    const Scalars c = Rule::template scalars<R>(config, constants_, now);
+    std::array<std::vector<R>, weight_count> w, z;
+    for (std::size_t slot = 0; slot < weight_count; ++slot) {
+      w[slot].resize(size());
+      weights_[slot].load(0, std::span(w[slot]));
+      z[slot] = noise(now, sample, slot);
+    }
+    for (std::size_t i = 0; i < size(); ++i) {
+      std::array<R, weight_count> wi, zi;
+      for (std::size_t slot = 0; slot < weight_count; ++slot) wi[slot] = w[slot][i], zi[slot] = z[slot][i];
+      out[i] = Rule::view(c, wi, zi);
+    }
+  }
+}
+
+template <class Rule, class R>
+void OptimizedTensor<Rule, R>::pull_back(const typename Rule::Config& config, const StepInfo& now, int sample,
+                                         std::span<const R> d, R share,
+                                         std::array<std::vector<R>, weight_count>& gradients) const {
+  for (auto& gradient : gradients) gradient.resize(size());
+  const Scalars c = Rule::template scalars<R>(config, constants_, now);
+  std::array<std::vector<R>, weight_count> w, z;
+  for (std::size_t slot = 0; slot < weight_count; ++slot) {
+    w[slot].resize(size());
+    if constexpr (weight_count > 1) {
+      weights_[slot].load(0, std::span(w[slot]));
+      z[slot] = noise(now, sample, slot);
+    } else {
+      z[slot].resize(size());
+    }
+  }
+  for (std::size_t i = 0; i < size(); ++i) {
+    std::array<R, weight_count> wi, zi;
+    for (std::size_t slot = 0; slot < weight_count; ++slot) wi[slot] = w[slot][i], zi[slot] = z[slot][i];
+    const std::array<R, weight_count> pulled = Rule::pull_back(c, wi, zi, d[i]);
+    for (std::size_t slot = 0; slot < weight_count; ++slot) gradients[slot][i] += share * pulled[slot];
+  }
+}
+
+template <class Rule, class R>
+void OptimizedTensor<Rule, R>::compute(const Scalars& c,
+                                       const std::array<std::vector<R>, weight_count>& gradients,
+                                       std::size_t begin, std::size_t end, Tile& tile) const {
+  for (std::size_t slot = 0; slot < weight_count; ++slot)
+    weights_[slot].load(begin, std::span(tile.before[slot]));
+  for (std::size_t slot = 0; slot < state_count; ++slot) {
+    states_[slot].load(begin, std::span(tile.state_before[slot]));
+  }
+  for (std::size_t i = 0; i < end - begin; ++i) {
+    std::array<R, weight_count> w, g;
+    std::array<R, state_count> state;
+    for (std::size_t slot = 0; slot < weight_count; ++slot)
+      w[slot] = tile.before[slot][i], g[slot] = gradients[slot][begin + i];
+    for (std::size_t slot = 0; slot < state_count; ++slot) state[slot] = tile.state_before[slot][i];
+    const std::array<R, weight_count> u = Rule::update(c, w, g, state);
+    for (std::size_t slot = 0; slot < weight_count; ++slot) {
+      tile.update[slot][i] = u[slot];
+      tile.wanted[slot][i] = w[slot] + u[slot];
+    }
+    for (std::size_t slot = 0; slot < state_count; ++slot) tile.state[slot][i] = state[slot];
+  }
+}
+
+template <class Rule, class R>
+void OptimizedTensor<Rule, R>::choose_tensor_wide_scales(
+    const Scalars& c, const std::array<std::vector<R>, weight_count>& gradients, ThreadPool* pool) {
+  constexpr std::size_t slots = weight_count + state_count;
+  bool any = false;
+  for (const auto& slot : weights_) any = any || slot.has_tensor_wide_scale();
+  for (const auto& slot : states_) any = any || slot.has_tensor_wide_scale();
+  if (!any) return;
+
+  const std::size_t tiles = (size() + tile_length_ - 1) / tile_length_;
+  struct Amax {
+    std::array<double, slots> wanted, before;
+  };
+  std::vector<Amax> of_tile(tiles);
+  for_each_tile(pool, [&](std::size_t index) {
+    const std::size_t begin = index * tile_length_, end = std::min(begin + tile_length_, size());
+    Tile tile(end - begin);
+    compute(c, gradients, begin, end, tile);
+    for (std::size_t slot = 0; slot < weight_count; ++slot) {
+      of_tile[index].wanted[slot] = amax(std::span<const R>(tile.wanted[slot]));
+      of_tile[index].before[slot] = amax(std::span<const R>(tile.before[slot]));
+    }
+    for (std::size_t slot = 0; slot < state_count; ++slot) {
+      of_tile[index].wanted[weight_count + slot] = amax(std::span<const R>(tile.state[slot]));
+      of_tile[index].before[weight_count + slot] = amax(std::span<const R>(tile.state_before[slot]));
+    }
+  });
+  // A maximum does not depend on the order, but for NaN, which wins wherever it stands.
+  const auto larger = [](double a, double b) { return a != a || a > b ? a : b; };
+  Amax all{};
+  for (const Amax& tile : of_tile)
+    for (std::size_t slot = 0; slot < slots; ++slot) {
+      all.wanted[slot] = larger(all.wanted[slot], tile.wanted[slot]);
+      all.before[slot] = larger(all.before[slot], tile.before[slot]);
+    }
+  for (std::size_t slot = 0; slot < slots; ++slot) {
+    Slot<R>& stored = slot < weight_count ? weights_[slot] : states_[slot - weight_count];
+    if (stored.has_tensor_wide_scale()) stored.choose_tensor_wide_scale(all.wanted[slot], all.before[slot]);
+  }
+}
+
+template <class Rule, class R>
+template <class ProbeTile>
+void OptimizedTensor<Rule, R>::finish(const StepInfo& now,
+                                      const std::array<std::vector<R>, weight_count>& gradients,
+                                      std::size_t begin, Tile& tile, ProbeTile& probe) {
+  std::vector<R> after(tile.count), unmoved(tile.count);
+  std::vector<double> multiplier(tile.count);
+  std::vector<std::uint32_t> random;
+  const StoredTile<R> out{after, unmoved, multiplier};
+  const auto store = [&](Slot<R>& slot, std::size_t number, const std::vector<R>& before,
+                         const std::vector<R>& wanted) {
+    const RandomStream stream{now.seed,
+                              static_cast<std::uint32_t>(now.step),
+                              info_.id,
+                              static_cast<std::uint8_t>(number),
+                              RandomPurpose::rounding,
+                              0};
+    const Rounding rounding = slot.plan().rounding;
+    random.clear();
+    if (is_stochastic(rounding.mode) && !slot.is_native()) {
+      random.resize(tile.count);
+      fill_random_bits(stream, begin, rounding.random_bits, std::span(random));
+    }
+    slot.store(begin, std::span<const R>(before), std::span<const R>(wanted), random, out);
+  };
+  for (std::size_t slot = 0; slot < weight_count; ++slot) {
+    store(weights_[slot], slot, tile.before[slot], tile.wanted[slot]);
+    const auto gradient = std::span<const R>(gradients[slot]).subspan(begin, tile.count);
+    probe.see(TileRecord<R>{weights_[slot].plan(), slot, begin, tile.before[slot], gradient,
+                            tile.update[slot], tile.wanted[slot], after, unmoved, multiplier});
+  }
+  for (std::size_t slot = 0; slot < state_count; ++slot)
+    store(states_[slot], weight_count + slot, tile.state_before[slot], tile.state[slot]);
+}
+
+template <class Rule, class R>
+template <class P>
+void OptimizedTensor<Rule, R>::step(const typename Rule::Config& config, const StepInfo& now,
+                                    const std::array<std::vector<R>, weight_count>& gradients,
+                                    ThreadPool* pool, P& probe) {
+  const Scalars c = Rule::template scalars<R>(config, constants_, now);
+  choose_tensor_wide_scales(c, gradients, pool);
+  std::vector<typename P::Tile> seen((size() + tile_length_ - 1) / tile_length_);
+  for_each_tile(pool, [&](std::size_t index) {
+    const std::size_t begin = index * tile_length_, end = std::min(begin + tile_length_, size());
+    Tile tile(end - begin);
+    compute(c, gradients, begin, end, tile);
+    finish(now, gradients, begin, tile, seen[index]);
+  });
+  for (const auto& tile : seen) probe.join(tile);
+}
+
+}  // namespace halfulp
