@@ -21,8 +21,8 @@ struct Evaluation {
   std::optional<double> accuracy;
 };
 
-/// Something to minimise: a toy problem or a model with its data. R is the number type of forward and backward.
-/// Pure but for buffers: the same (step, weights) gives the same bits, whatever was asked before.
+/// Something to minimise: a toy problem or a model with its data. R is the number type of forward and
+/// backward. Pure but for buffers: the same (step, weights) gives the same bits, whatever was asked before.
 template <class R>
 class Task {
  public:
@@ -33,7 +33,8 @@ class Task {
   /// Initial weights, exact in double before any storage format sees them; a function of the seed alone.
   virtual TensorList<double> initial_weights() const = 0;
 
-  /// Loss of the mini-batch of this step (0, 1, ...) at `weights`, and its gradient into `gradients` (resized).
+  /// Loss of the mini-batch of this step (0, 1, ...) at `weights`, and its gradient into `gradients`
+  /// (resized).
   virtual R loss_and_gradient(std::uint64_t step, const TensorList<R>& weights, TensorList<R>& gradients) = 0;
 
   /// Loss (and accuracy) on a named split: "train", "validation" or "test". Toy problems know only "train".

@@ -18,6 +18,8 @@ inline double quotient_to_odd(double x, double divisor) noexcept {
   // format.
   if (divisor == 0 || magnitude > 0x1p1000) return std::copysign(0x1p1000, x);
   if (magnitude < 0x1p-900) return std::copysign(0x1p-900, x);
+  // Division by a power of two is exact, here as always where no remainder is left.
+  if ((bits_of(divisor) & 0x000f'ffff'ffff'ffffu) == 0) return nearest;
   const double remainder = std::fma(-magnitude, divisor, std::fabs(x));  // exact: |x| - magnitude * divisor
   if (remainder == 0) return nearest;
   const std::uint64_t truncated = bits_of(magnitude) - (remainder < 0 ? 1 : 0);

@@ -1,4 +1,6 @@
 #pragma once
+#include <vector>
+
 #include "formats/encode.h"
 
 namespace halfulp {
@@ -12,12 +14,17 @@ class Converter {
         rounding_(rounding),
         special_(special),
         grid_(make_grid<double>(format)),
-        fits_(lanes_fit<double>(format, guard_bits(rounding.mode, rounding.random_bits))) {}
+        fits_(lanes_fit<double>(format, guard_bits(rounding.mode, rounding.random_bits))),
+        smallest_regular_(format.min_positive()),
+        largest_regular_(format.is_signed ? format.max_finite() : 0) {}
 
   /// Value of the format that x becomes; encode(format, value) is convert(x, ...).
   HALFULP_HD constexpr double value(double x, std::uint32_t random) const noexcept {
     const double rounded = fits_ ? round_to_grid(x, grid_, rounding_, std::uint64_t{random})
                                  : round_in_two_parts(x, format_, rounding_, random);
+    // overflow() leaves these as they are; they are nearly all, and the test is cheap.
+    const double magnitude = rounded < 0 ? -rounded : rounded;
+    if (magnitude >= smallest_regular_ && magnitude <= largest_regular_) return rounded;
     return overflow(x, rounded, format_, special_, rounding_.mode);
   }
   HALFULP_HD constexpr std::uint32_t code(double x, std::uint32_t random) const noexcept {
@@ -33,6 +40,25 @@ class Converter {
   SpecialValues special_;
   Grid<double> grid_;
   bool fits_;
+  double smallest_regular_,
+      largest_regular_;  // magnitudes that every policy keeps, either sign; none if unsigned
+};
+
+/// decode() for many codes: a table where the format has at most 256.
+class Decoder {
+ public:
+  explicit Decoder(const ScalarFormat& format) : format_(format) {
+    if (format.bits() > 8) return;
+    for (std::uint32_t code = 0; code < format.code_count(); ++code) table_.push_back(decode(format, code));
+  }
+  /// in: code in [0, code_count())
+  double operator()(std::uint32_t code) const noexcept {
+    return table_.empty() ? decode(format_, code) : table_[code];
+  }
+
+ private:
+  ScalarFormat format_;
+  std::vector<double> table_;
 };
 
 }  // namespace halfulp

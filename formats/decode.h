@@ -45,15 +45,13 @@ HALFULP_HD constexpr bool is_infinity_code(const ScalarFormat& f, std::uint32_t 
 HALFULP_HD constexpr double decode(const ScalarFormat& f, std::uint32_t code) noexcept {
   code &= static_cast<std::uint32_t>(f.code_count() - 1);
   const auto [negative, magnitude] = split_code(f, code);
-  double value = 0;
-  if (is_nan_code(f, code))
-    value = std::numeric_limits<double>::quiet_NaN();
-  else if (is_infinity_code(f, code))
-    value = std::numeric_limits<double>::infinity();
-  else
-    value = f.magnitude_value(magnitude);
-  const bool unsigned_nan = f.nan == NanEncoding::negative_zero && value != value;
-  return negative && !unsigned_nan ? -value : value;
+  if (is_nan_code(f, code)) {
+    const double nan = std::numeric_limits<double>::quiet_NaN();
+    return negative && f.nan != NanEncoding::negative_zero ? -nan : nan;
+  }
+  const double value =
+      is_infinity_code(f, code) ? std::numeric_limits<double>::infinity() : f.magnitude_value(magnitude);
+  return negative ? -value : value;
 }
 
 }  // namespace halfulp

@@ -42,11 +42,11 @@ Rounding parse_rounding(std::string_view text) {
 
 std::string to_string(const Rounding& rounding) {
   if (rounding == stochastic) return "stochastic";
+  std::string text;
   for (const NamedRoundingMode& known : all_rounding_modes)
-    if (known.mode == rounding.mode)
-      return std::string(known.name) +
-             (is_stochastic(known.mode) ? ":" + std::to_string(rounding.random_bits) : "");
-  return "";
+    if (known.mode == rounding.mode) text = known.name;
+  if (is_stochastic(rounding.mode)) text.append(":").append(std::to_string(rounding.random_bits));
+  return text;
 }
 
 }  // namespace halfulp

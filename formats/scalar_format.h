@@ -76,11 +76,13 @@ struct ScalarFormat {
   /// Value of a magnitude code, exact.
   /// in: magnitude <= top_magnitude(), or one more for the lower end of fixed point; the result is a double.
   HALFULP_HD constexpr double magnitude_value(std::uint32_t magnitude) const noexcept {
-    const auto field = static_cast<int>(magnitude >> fraction_bits);
-    const std::uint32_t fraction = magnitude & ((std::uint32_t{1} << fraction_bits) - 1);
-    if (field == 0 && has_zero)
-      return has_subnormals ? fraction * power_of_two(min_exponent() - fraction_bits) : 0.0;
-    return (fraction + (std::uint64_t{1} << fraction_bits)) * power_of_two(field - bias - fraction_bits);
+    const std::uint32_t below_field = std::uint32_t{1} << fraction_bits;
+    if (has_zero && magnitude < below_field)
+      return has_subnormals ? magnitude * power_of_two(min_exponent() - fraction_bits) : 0.0;
+    // Exponent and fraction field keep their places relative to each other; the bias is exchanged for a
+    // double's.
+    return std::bit_cast<double>((static_cast<std::uint64_t>(magnitude) << (52 - fraction_bits)) +
+                                 (static_cast<std::uint64_t>(1023 - bias) << 52));
   }
 
   HALFULP_HD constexpr double max_finite() const noexcept { return magnitude_value(top_magnitude()); }

@@ -21,6 +21,15 @@ struct AdamW : PlainWeight {
     double weight_decay = 0;
   };
 
+  template <class C, class See>
+  static void settings(C& c, See&& see) {
+    see("eta", c.eta, 0.0, 1e6);
+    see("beta1", c.beta1, 0.0, below_one);
+    see("beta2", c.beta2, 0.0, below_one);
+    see("eps", c.eps, 0.0, 1e6);
+    see("weight_decay", c.weight_decay, 0.0, 1e6);
+  }
+
   template <class R>
   struct Scalars {
     R eta, beta1, one_minus_beta1, beta2, one_minus_beta2, m_correction, v_correction, eps, decay;

@@ -20,6 +20,8 @@ struct Lmd {
   static constexpr std::array<StateSlot, 2> state_slots{
       {{"v_plus", Moment::first}, {"v_minus", Moment::first}}};
 
+  static constexpr Rounding default_rounding = stochastic;
+
   struct Config {
     double alpha = 1e-2;
     double beta1 = 0.9, beta2 = 0.99;
@@ -27,6 +29,16 @@ struct Lmd {
     double decay = 0;  ///< lambda
     int samples = 1;
   };
+
+  template <class C, class See>
+  static void settings(C& c, See&& see) {
+    see("alpha", c.alpha, 0.0, 1e6);
+    see("beta1", c.beta1, 0.0, below_one);
+    see("beta2", c.beta2, 0.0, below_one);
+    see("sigma", c.sigma, 0.0, 10.0);
+    see("decay", c.decay, 0.0, 1e6);
+    see("samples", c.samples, 1, 16);
+  }
 
   template <class R>
   struct Scalars {

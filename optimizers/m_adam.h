@@ -27,6 +27,17 @@ struct MAdam : PlainWeight {
     double weight_decay = 0;
   };
 
+  template <class C, class See>
+  static void settings(C& c, See&& see) {
+    see("eta_a", c.eta_a, 0.0, 1e6);
+    see("eta_m", c.eta_m, 0.0, 1e6);
+    see("beta1", c.beta1, 0.0, below_one);
+    see("beta2", c.beta2, 0.0, below_one);
+    see("eps", c.eps, 0.0, 1e6);
+    see("g_bound", c.g_bound, 0.0, 1e300);
+    see("weight_decay", c.weight_decay, 0.0, 1e6);
+  }
+
   template <class R>
   struct Scalars {
     R eta_a, eta_m, beta1, one_minus_beta1, beta2, one_minus_beta2, m_correction, v_correction, eps, g_bound,

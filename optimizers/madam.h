@@ -21,6 +21,14 @@ struct Madam : PlainWeight {
     double w_scale = 3;
   };
 
+  template <class C, class See>
+  static void settings(C& c, See&& see) {
+    see("eta", c.eta, 0.0, 1e6);
+    see("beta2", c.beta2, 0.0, below_one);
+    see("g_bound", c.g_bound, 0.0, 1e300);
+    see("w_scale", c.w_scale, 0.0, 1e300);
+  }
+
   template <class R>
   struct Scalars {
     R eta, beta2, one_minus_beta2, v_correction, g_bound, w_max;

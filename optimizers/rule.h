@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "formats/platform.h"
+#include "formats/rounding.h"
 
 namespace halfulp {
 
@@ -40,6 +41,9 @@ inline double bias_correction(double beta, std::uint64_t step) noexcept {
   return 1 / (1 - power);
 }
 
+/// The largest double below 1: a beta of 1 would make every bias correction infinite.
+inline constexpr double below_one = 0x1.fffffffffffffp-1;
+
 template <class R>
 HALFULP_HD constexpr R sign_of(R x) noexcept {
   return x > R(0) ? R(1) : x < R(0) ? R(-1) : R(0);
@@ -54,6 +58,8 @@ HALFULP_HD constexpr R clip(R x, R bound) noexcept {
 // A rule is a struct with
 //   name, weight_slots, state_slots                what is stored for each parameter
 //   Config                                         numbers of the rule, learning rates included, as double
+//   settings(Config, see)                          calls see(name, number, smallest, largest) for each of
+//   them default_rounding                               of stored weights, where the plan does not say
 //   Scalars<R>                                     what one step uses, computed in double and converted once
 //   scalars<R>(Config, TensorConstants, StepInfo)
 //   initialize(w0, TensorConstants)                initial value of each weight slot, in double
@@ -67,6 +73,7 @@ HALFULP_HD constexpr R clip(R x, R bound) noexcept {
 /// View and gradient of a rule whose one weight slot is the weight.
 struct PlainWeight {
   static constexpr std::array<std::string_view, 1> weight_slots{"w"};
+  static constexpr Rounding default_rounding = nearest_even;
 
   static std::array<double, 1> initialize(double w0, const TensorConstants&) noexcept { return {w0}; }
   template <class Config>

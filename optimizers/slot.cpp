@@ -62,7 +62,7 @@ void Slot<R>::load(std::size_t begin, std::span<R> out) const noexcept {
         f.has_scale() ? std::min(tensor_.block_end(block) - begin, out.size()) : out.size();
     const double multiplier = tensor_.multiplier(block);
     for (; done < end; ++done) {
-      const double element = decode(f.element, tensor_.code(begin + done));
+      const double element = decoder_(tensor_.code(begin + done));
       out[done] = static_cast<R>(f.has_scale() ? static_cast<float>(element * multiplier) : element);
     }
   }

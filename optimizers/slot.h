@@ -26,7 +26,8 @@ class Slot {
       : plan_(plan),
         native_(is_native(plan)),
         tensor_(native_ ? unscaled(fp32) : *plan.format, std::move(shape)),
-        converter_(tensor_.format().element, plan.rounding, special_values(plan.overflow)) {
+        converter_(tensor_.format().element, plan.rounding, special_values(plan.overflow)),
+        decoder_(tensor_.format().element) {
     if (native_) numbers_.resize(tensor_.size());
   }
 
@@ -87,6 +88,7 @@ class Slot {
   bool native_;
   Tensor tensor_;  // unused codes where native
   Converter converter_;
+  Decoder decoder_;
   std::vector<R> numbers_;          // used where native
   double wide_scale_before_ = 1.0;  // the scale that spans the tensor, as it was before this step
 };

@@ -8,6 +8,9 @@
 namespace halfulp {
 
 /// What a probe sees of one weight slot in one tile; it can change nothing. All spans have the same length.
+/// A rule that stores its weight in parts shows each part, and then once more the weight that the parts make
+/// (its view without noise) as weight slot Rule::weight_slots.size(): on no grid of its own, hence without
+/// multipliers.
 template <class R>
 struct TileRecord {
   const SlotPlan& plan;
@@ -19,7 +22,7 @@ struct TileRecord {
   std::span<const R> wanted;           ///< before + update, in R
   std::span<const R> after;            ///< stored after the step
   std::span<const R> unmoved;          ///< before, stored again under the scale of this step
-  std::span<const double> multiplier;  ///< that scale, per element
+  std::span<const double> multiplier;  ///< that scale, per element; empty for a weight made of parts
 };
 
 /// A probe collects tiles independently (tiles run on any thread) and joins them in tile order.
@@ -81,9 +84,12 @@ class OptimizedTensor {
                std::size_t end, Tile& tile) const;
   void choose_tensor_wide_scales(const Scalars& c, const std::array<std::vector<R>, weight_count>& gradients,
                                  ThreadPool* pool);
+  void store(Slot<R>& slot, std::size_t number, const StepInfo& now, std::size_t begin,
+             std::span<const R> before, std::span<const R> wanted, const StoredTile<R>& out);
   template <class ProbeTile>
-  void finish(const StepInfo& now, const std::array<std::vector<R>, weight_count>& gradients,
-              std::size_t begin, Tile& tile, ProbeTile& probe);
+  void finish(const Scalars& c, const StepInfo& now,
+              const std::array<std::vector<R>, weight_count>& gradients, std::size_t begin, Tile& tile,
+              ProbeTile& probe);
 
   template <class F>
   void for_each_tile(ThreadPool* pool, F body) {

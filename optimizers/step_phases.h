@@ -191,38 +191,62 @@ void OptimizedTensor<Rule, R>::choose_tensor_wide_scales(
 }
 
 template <class Rule, class R>
-template <class ProbeTile>
-void OptimizedTensor<Rule, R>::finish(const StepInfo& now,
-                                      const std::array<std::vector<R>, weight_count>& gradients,
-                                      std::size_t begin, Tile& tile, ProbeTile& probe) {
-  std::vector<R> after(tile.count), unmoved(tile.count);
-  std::vector<double> multiplier(tile.count);
+void OptimizedTensor<Rule, R>::store(Slot<R>& slot, std::size_t number, const StepInfo& now,
+                                     std::size_t begin, std::span<const R> before, std::span<const R> wanted,
+                                     const StoredTile<R>& out) {
+  const Rounding rounding = slot.plan().rounding;
   std::vector<std::uint32_t> random;
-  const StoredTile<R> out{after, unmoved, multiplier};
-  const auto store = [&](Slot<R>& slot, std::size_t number, const std::vector<R>& before,
-                         const std::vector<R>& wanted) {
+  if (is_stochastic(rounding.mode) && !slot.is_native()) {
     const RandomStream stream{now.seed,
                               static_cast<std::uint32_t>(now.step),
                               info_.id,
                               static_cast<std::uint8_t>(number),
                               RandomPurpose::rounding,
                               0};
-    const Rounding rounding = slot.plan().rounding;
-    random.clear();
-    if (is_stochastic(rounding.mode) && !slot.is_native()) {
-      random.resize(tile.count);
-      fill_random_bits(stream, begin, rounding.random_bits, std::span(random));
-    }
-    slot.store(begin, std::span<const R>(before), std::span<const R>(wanted), random, out);
-  };
+    random.resize(wanted.size());
+    fill_random_bits(stream, begin, rounding.random_bits, std::span(random));
+  }
+  slot.store(begin, before, wanted, random, out);
+}
+
+/// Stores one tile and shows it to the probe: each weight slot, then the weight itself where it is made of
+/// parts.
+template <class Rule, class R>
+template <class ProbeTile>
+void OptimizedTensor<Rule, R>::finish(const Scalars& c, const StepInfo& now,
+                                      const std::array<std::vector<R>, weight_count>& gradients,
+                                      std::size_t begin, Tile& tile, ProbeTile& probe) {
+  std::array<std::vector<R>, weight_count> after, unmoved;
+  std::vector<double> multiplier(tile.count);
   for (std::size_t slot = 0; slot < weight_count; ++slot) {
-    store(weights_[slot], slot, tile.before[slot], tile.wanted[slot]);
+    after[slot].resize(tile.count);
+    unmoved[slot].resize(tile.count);
+    store(weights_[slot], slot, now, begin, tile.before[slot], tile.wanted[slot],
+          {after[slot], unmoved[slot], multiplier});
     const auto gradient = std::span<const R>(gradients[slot]).subspan(begin, tile.count);
     probe.see(TileRecord<R>{weights_[slot].plan(), slot, begin, tile.before[slot], gradient,
-                            tile.update[slot], tile.wanted[slot], after, unmoved, multiplier});
+                            tile.update[slot], tile.wanted[slot], after[slot], unmoved[slot], multiplier});
   }
+  if constexpr (weight_count > 1) {
+    const auto whole = [&](const std::array<std::vector<R>, weight_count>& parts) {
+      std::vector<R> made(tile.count);
+      for (std::size_t i = 0; i < tile.count; ++i) {
+        std::array<R, weight_count> w{};
+        for (std::size_t slot = 0; slot < weight_count; ++slot) w[slot] = parts[slot][i];
+        made[i] = Rule::view(c, w, std::array<R, weight_count>{});
+      }
+      return made;
+    };
+    const auto before = whole(tile.before), wanted = whole(tile.wanted), stored = whole(after);
+    const auto kept = whole(unmoved), update = whole(tile.update);
+    const auto gradient = std::span<const R>(gradients[0]).subspan(begin, tile.count);
+    probe.see(TileRecord<R>{
+        weights_[0].plan(), weight_count, begin, before, gradient, update, wanted, stored, kept, {}});
+  }
+  std::vector<R> state_after(tile.count), state_unmoved(tile.count);
   for (std::size_t slot = 0; slot < state_count; ++slot)
-    store(states_[slot], weight_count + slot, tile.state_before[slot], tile.state[slot]);
+    store(states_[slot], weight_count + slot, now, begin, tile.state_before[slot], tile.state[slot],
+          {state_after, state_unmoved, multiplier});
 }
 
 template <class Rule, class R>
@@ -237,7 +261,7 @@ void OptimizedTensor<Rule, R>::step(const typename Rule::Config& config, const S
     const std::size_t begin = index * tile_length_, end = std::min(begin + tile_length_, size());
     Tile tile(end - begin);
     compute(c, gradients, begin, end, tile);
-    finish(now, gradients, begin, tile, seen[index]);
+    finish(c, now, gradients, begin, tile, seen[index]);
   });
   for (const auto& tile : seen) probe.join(tile);
 }

@@ -1,0 +1,56 @@
+#pragma once
+#include <optional>
+
+#include "formats/block.h"
+#include "formats/catalog.h"
+
+namespace halfulp {
+
+/// The next number of f above (up) or below a number of f; nullopt at the end of the format. +0 and -0 are
+/// one number. in: value a finite number of f. errors: none.
+inline std::optional<double> neighbour(const ScalarFormat& f, double value, bool up) noexcept {
+  const bool negative = value < 0;
+  const double magnitude = negative ? -value : value;
+  const std::uint32_t code = magnitude == 0 ? 0 : magnitude_code(f, magnitude);
+  const bool outward = negative != up;
+  if (magnitude == 0 && !up) {
+    if (!f.is_signed) return std::nullopt;
+    return -f.min_positive();
+  }
+  if (magnitude == 0) return f.min_positive();
+  if (!outward) {
+    if (magnitude == f.min_positive()) return f.has_zero ? std::optional(0.0) : std::nullopt;
+    const double inner = f.magnitude_value(code - 1);
+    return negative ? -inner : inner;
+  }
+  const double largest = negative ? -f.lowest() : f.max_finite();
+  if (magnitude >= largest) return std::nullopt;
+  const double outer = f.magnitude_value(code + 1);
+  return negative ? -outer : outer;
+}
+
+/// The grid that one stored element lies on: a format under a scale.
+struct StoredGrid {
+  ScalarFormat element;
+  double multiplier;
+
+  /// Distance from a stored value to its neighbour above or below; nullopt at the end of the format.
+  /// in: value stored under this multiplier: fl32(q * multiplier), so that q is the element nearest to the
+  /// quotient.
+  std::optional<double> gap(double value, bool up) const noexcept {
+    const double q = element_of(value);
+    const std::optional<double> next = neighbour(element, q, up);
+    if (!next) return std::nullopt;
+    return std::fabs(*next - q) * multiplier;
+  }
+  double element_of(double value) const noexcept {
+    const bool is_power_of_two = (bits_of(multiplier) & 0x000f'ffff'ffff'ffffu) == 0;
+    if (is_power_of_two) return value / multiplier;  // exact
+    const Converter nearest(element, nearest_even, special_values(OverflowPolicy::saturate));
+    return element_in_block(value, true, multiplier, nearest, 0);
+  }
+
+  double smallest_positive() const noexcept { return element.min_positive() * multiplier; }
+};
+
+}  // namespace halfulp

@@ -1,0 +1,16 @@
+#pragma once
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "formats/block_format.h"
+
+namespace halfulp {
+
+/// A JSON number; NaN and infinities, which JSON lacks, as the strings "nan", "inf", "-inf".
+nlohmann::ordered_json json_real(double value);
+
+/// The positive fp32 number of a --tensor-scale option (rounded to the nearest).
+/// errors: throws Error if the format has no tensor scale, or the text is no positive number in fp32's range.
+float read_tensor_scale(const std::string& text, const BlockFormat& format);
+
+}  // namespace halfulp

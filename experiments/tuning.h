@@ -1,0 +1,36 @@
+#pragma once
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "experiments/run_config.h"
+
+namespace halfulp {
+
+/// One setting of a rule under one plan, over its seeds.
+struct Candidate {
+  nlohmann::ordered_json rule;  ///< {name, setting: value, ...}
+  std::vector<double> losses;   ///< validation loss of each seed ("train" where there is no validation split)
+  std::size_t diverged = 0;     ///< seeds that diverged: they cost infinity
+  double mean() const;
+};
+
+/// The settings of each rule and plan with the smallest mean loss over the seeds.
+class Winners {
+ public:
+  /// The rule of `run` with the winning numbers.
+  /// errors: throws Error if there is no record for this rule and plan.
+  AnyRule of(const RunConfig& run) const;
+
+  void add(const std::string& group, const Candidate& candidate);
+  const std::map<std::string, Candidate>& all() const { return best_; }
+
+ private:
+  std::map<std::string, Candidate> best_;
+};
+
+/// Runs are grouped by label and plan, told apart by the numbers of their rule, and averaged over seeds.
+Winners find_winners(const std::vector<nlohmann::ordered_json>& records);
+
+}  // namespace halfulp
