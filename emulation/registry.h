@@ -26,8 +26,11 @@ struct TensorInfo {
 /// The tensors of a model in a fixed order.
 class TensorRegistry {
  public:
-  /// errors: throws Error on an empty name, a name already taken, or a shape with an extent of 0.
-  const TensorInfo& add(std::string name, std::vector<std::size_t> shape);
+  /// Returns a copy of what was registered.
+  /// errors: throws Error on an empty name, a name already taken, a shape with an extent of 0 or too many
+  /// elements,
+  ///         or beyond 65,536 tensors (the random-bit map has 16 bits for the id).
+  TensorInfo add(std::string name, std::vector<std::size_t> shape);
 
   const std::vector<TensorInfo>& tensors() const { return tensors_; }
   /// Elements of all tensors together.

@@ -9,7 +9,12 @@ namespace {
 
 std::size_t product(const std::vector<std::size_t>& shape) {
   std::size_t size = shape.empty() ? 0 : 1;
-  for (const std::size_t extent : shape) size *= extent;
+  for (const std::size_t extent : shape) {
+    if (size != 0 && extent > static_cast<std::size_t>(-1) / size)
+      throw Error("tensor", "too many elements", std::to_string(extent) + " as an extent",
+                  "a size below 2^64");
+    size *= extent;
+  }
   if (size == 0) throw Error("tensor", "empty tensor", "a shape with no elements", "at least one element");
   return size;
 }

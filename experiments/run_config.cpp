@@ -75,6 +75,8 @@ RunConfig parse_run_config(const YAML::Node& node, const std::string& file) {
   const std::string number = config.plan.scheme == "fp64" ? "float64" : "float32";
   config.number = root.choice("number", number, {"float32", "float64"}) == "float64" ? NumberType::float64
                                                                                      : NumberType::float32;
+  if (config.plan.scheme == "fp64" && config.number == NumberType::float32)
+    throw Error(root.where("number"), "scheme fp64 stores the rule's own numbers", "float32", "float64");
   config.seed = root.count("seed", 0, 0, ~std::uint64_t{0});
   config.measure_every = root.count("measure_every", 1, 1, 1'000'000'000);
   config.trace_every = root.count("trace_every", 50, 1, 1'000'000'000);

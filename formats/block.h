@@ -11,13 +11,14 @@ namespace halfulp {
 /// below the guard bits is sticky and lies on no midpoint and on no grid point. in: divisor > 0 or NaN.
 /// errors: none.
 inline double quotient_to_odd(double x, double divisor) noexcept {
+  if (x == 0) return divisor != divisor ? divisor : x;  // 0 / 0 would be a NaN that no element has
   const double nearest = x / divisor;
   const double magnitude = std::fabs(nearest);
-  if (x != x || divisor != divisor || x == 0 || std::isinf(x)) return nearest;
+  if (x != x || divisor != divisor || std::isinf(x)) return nearest;
   // Finite over finite, but beyond the range where the remainder is exact: any value far outside every
   // format.
   if (divisor == 0 || magnitude > 0x1p1000) return std::copysign(0x1p1000, x);
-  if (magnitude < 0x1p-900) return std::copysign(0x1p-900, x);
+  if (magnitude < 0x1p-700) return std::copysign(0x1p-700, x);
   // Division by a power of two is exact, here as always where no remainder is left.
   if ((bits_of(divisor) & 0x000f'ffff'ffff'ffffu) == 0) return nearest;
   const double remainder = std::fma(-magnitude, divisor, std::fabs(x));  // exact: |x| - magnitude * divisor
@@ -53,7 +54,7 @@ inline float choose_tensor_scale(const BlockFormat& f, double amax) noexcept {
   if (!(amax < std::numeric_limits<double>::infinity())) return std::numeric_limits<float>::quiet_NaN();
   const double quotient = quotient_to_odd(amax, f.element.max_finite() * f.scale.max_finite());
   // Rounding to odd first makes this conversion the single rounding of the exact quotient.
-  return static_cast<float>(quotient);
+  return static_cast<float>(std::fmin(quotient, std::numeric_limits<float>::max()));
 }
 
 /// Scale code of a block with this amax.

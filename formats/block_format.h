@@ -14,6 +14,20 @@ namespace halfulp {
 /// A scale underflows to the smallest scale (E8M0) or to zero, and saturates at the largest.
 enum class ScaleRule : std::uint8_t { none, ocp_floor, rceil, amax };
 
+constexpr std::string_view name_of(ScaleRule rule) noexcept {
+  switch (rule) {
+    case ScaleRule::none:
+      return "none";
+    case ScaleRule::ocp_floor:
+      return "ocp_floor";
+    case ScaleRule::rceil:
+      return "rceil";
+    case ScaleRule::amax:
+      return "amax";
+  }
+  return "";
+}
+
 /// Along what a block is cut.
 enum class BlockAxis : std::uint8_t {
   element,    ///< no blocks: a scalar format

@@ -6,7 +6,8 @@ namespace halfulp {
 /// AdamW (Loshchilov & Hutter 2019, Alg. 2; Adam with weight_decay = 0):
 ///   m = beta1 m + (1 - beta1) g
 ///   v = beta2 v + (1 - beta2) g^2
-///   u = -eta (m / (1 - beta1^t)) / (sqrt(v / (1 - beta2^t)) + eps) - eta lambda w
+///   u = -((eta (m c1)) / (sqrt(v c2) + eps)) - (eta lambda) w,   c = 1 / (1 - beta^t)
+/// c is computed in double (beta^t by squaring); every operation then rounds once in R.
 /// The decay is fused into the increment: one rounding for both, so that it is not lost on its own.
 /// The update uses m and v before they are stored. Additive: |u| is about eta whatever |w| is, hence rounded
 /// away where eta is below half a gap.

@@ -7,7 +7,7 @@ namespace halfulp {
 /// LMD (Nishida et al. 2026, log-normal multiplicative dynamics), reconstruction:
 ///   view:   w = m+ e+ - m- e-,  e+- = exp(sigma z+-),  z standard normal          EG+- with log-normal noise
 ///   U+ = m+ e+ d,  U- = -m- e- d                          d = dL/dw; U = dL/dlog m, mean over the samples
-///   m+- = m+- exp(-alpha (sign(beta1 v+- + (1 - beta1) U+-) + lambda))
+///   u+- = m+- expm1(-alpha (sign(beta1 v+- + (1 - beta1) U+-) + lambda))
 ///   v+- = beta2 v+- + (1 - beta2) U+-
 /// Stated in public material: the log-normal posterior, weights as a difference of two positive parts,
 /// multiplicative update, noise and decay, the sign of the momentum with the regulariser outside it, one

@@ -4,11 +4,11 @@
 namespace halfulp {
 
 /// M+Adam (Liang, Loeschcke, Toftrup, Anandkumar 2026), relative mode:
-///   g_e = ln2 w g                                        gradient with respect to the exponent of w = +-2^e
-///   m = beta1 m + (1 - beta1) g,  v = beta2 v + (1 - beta2) g^2,  v_e = beta2 v_e + (1 - beta2) g_e^2
-///   u_a = -eta_a m^ / (sqrt(v^) + eps)
-///   u_m = -eta_m clip(g_e / (sqrt(v_e^) + eps), g_bound)   raw gradient: this branch has no first moment
-///   w' = w + w u_m + u_a - eta_a lambda w                  ^ : divided by 1 - beta^t
+///   g_e = (ln2 w) g                                        gradient with respect to the exponent of w =
+///   +-2^e m = beta1 m + (1 - beta1) g,  v = beta2 v + (1 - beta2) g^2,  v_e = beta2 v_e + (1 - beta2) g_e^2
+///   u_a = -((eta_a (m c1)) / (sqrt(v c2) + eps)),  c = 1 / (1 - beta^t) in double
+///   u_m = -eta_m clip(g_e / (sqrt(v_e c2) + eps), g_bound)   raw gradient: this branch has no first moment
+///   u = (w u_m + u_a) - (eta_a lambda) w
 /// Stated in public abstracts: the two branches and w' = w + w u_m + u_a. From third-party transcriptions of
 /// the paper's algorithm: three moments, all bias-corrected, decay by eta_a. Their further division of u_m by
 /// |w| (which makes the step of that branch independent of |w|) is not part of the published equation and not

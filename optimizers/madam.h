@@ -6,8 +6,8 @@ namespace halfulp {
 
 /// Madam (Bernstein et al. 2020, "Learning compositional functions via multiplicative weight updates"):
 ///   v = beta2 v + (1 - beta2) g^2
-///   n = clip(g / sqrt(v / (1 - beta2^t)), g_bound)           no epsilon; 0/0 counts as 0
-///   w' = clip(w exp(-eta n sign(w)), w_scale rms(w0))
+///   n = clip(g / sqrt(v c2), g_bound),  c2 = 1 / (1 - beta2^t)      no epsilon; NaN (0/0) counts as 0
+///   u = w expm1((-eta n) sign(w)), bounded so that |w + u| <= w_scale rms(w0)
 /// The two official codes differ in w_scale: 3 in the PyTorch version (the default here), 1 in the JAX
 /// version. sign(0) = 0 and exp > 0: zero is a fixed point and no sign ever changes.
 struct Madam : PlainWeight {
@@ -52,7 +52,8 @@ struct Madam : PlainWeight {
     v = c.beta2 * v + c.one_minus_beta2 * (g[0] * g[0]);
     const R n = clip(g[0] / sqrt(v * c.v_correction), c.g_bound);
     const R u = w[0] * elementary::expm1(-c.eta * n * sign_of(w[0]));
-    // The bound acts on w + u; as an increment it leads exactly to +-w_max.
+    // The bound acts on w + u. As an increment it leads to +-w_max exactly for |w| <= 2 w_max (Sterbenz),
+    // else within half an ulp of w, and exactly in the next step.
     const R moved = w[0] + u;
     return {moved > c.w_max ? c.w_max - w[0] : moved < -c.w_max ? -c.w_max - w[0] : u};
   }

@@ -52,14 +52,22 @@ std::string to_string(const ScalePolicy& policy) {
 }
 
 bool matches_pattern(std::string_view pattern, std::string_view name) {
-  if (pattern.empty()) return name.empty();
-  if (pattern[0] == '*') {
-    for (std::size_t skip = 0; skip <= name.size(); ++skip)
-      if (matches_pattern(pattern.substr(1), name.substr(skip))) return true;
-    return false;
+  // Greedy: only the last star seen ever needs to give back, so one point to return to is enough.
+  std::size_t p = 0, n = 0, star = std::string_view::npos, taken = 0;
+  while (n < name.size()) {
+    if (p < pattern.size() && pattern[p] == '*') {
+      star = p++;
+      taken = n;
+    } else if (p < pattern.size() && (pattern[p] == '?' || pattern[p] == name[n])) {
+      ++p, ++n;
+    } else if (star != std::string_view::npos) {
+      p = star + 1;
+      n = ++taken;
+    } else {
+      return false;
+    }
   }
-  return !name.empty() && (pattern[0] == '?' || pattern[0] == name[0]) &&
-         matches_pattern(pattern.substr(1), name.substr(1));
+  return pattern.find_first_not_of('*', p) == std::string_view::npos;
 }
 
 TensorPlan Plan::of(const TensorInfo& tensor) const {
@@ -114,7 +122,8 @@ std::string describe(const SlotPlan& slot) {
   if (!slot.format) return "the number type of the rule, unrounded";
   const BlockFormat& f = *slot.format;
   std::string text = to_spec(unscaled(f.element));
-  const std::string scale = f.has_scale() ? to_spec(unscaled(f.scale)) : "";
+  const std::string scale =
+      f.has_scale() ? to_spec(unscaled(f.scale)) + " (" + std::string(name_of(f.rule)) + ")" : "";
   switch (f.shape.axis) {
     case BlockAxis::element:
       break;

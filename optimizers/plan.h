@@ -69,7 +69,7 @@ Plan parse_scheme(const std::string& name);
 /// True where `name` matches `pattern` with * and ?.
 bool matches_pattern(std::string_view pattern, std::string_view name);
 
-/// A slot in words: "e4m3, one fp32 scale per tensor, nearest_even, saturate, lazy{headroom=1}".
+/// A slot in words: "e4m3, one fp32 (amax) scale per tensor, nearest_even, saturate, scale lazy{headroom=1}".
 std::string describe(const SlotPlan& slot);
 
 /// Stored bits per parameter of a slot in a tensor of this shape, scales included.

@@ -44,9 +44,10 @@ inline double bias_correction(double beta, std::uint64_t step) noexcept {
 /// The largest double below 1: a beta of 1 would make every bias correction infinite.
 inline constexpr double below_one = 0x1.fffffffffffffp-1;
 
+/// 1, -1, or x itself if it is a zero or a NaN.
 template <class R>
 HALFULP_HD constexpr R sign_of(R x) noexcept {
-  return x > R(0) ? R(1) : x < R(0) ? R(-1) : R(0);
+  return x > R(0) ? R(1) : x < R(0) ? R(-1) : x;
 }
 
 /// x limited to [-bound, bound]; a NaN becomes 0 (0/0 where a gradient and its moment are both zero).

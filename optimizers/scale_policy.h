@@ -33,11 +33,12 @@ std::string to_string(const ScalePolicy& policy);
 /// The multiplier of a lazy scale: a power of two S, kept while 0.45 * 2^-h * S max <= amax <= S max, else
 /// S = 2^(ceil(log2(amax / max)) + h). 0.45 rather than 0.5 is the hysteresis: after a change amax lies in
 /// (2^-h-1, 2^-h] of S max, and has to fall a further tenth before the scale follows.
-/// Comparisons are exact: 0.45 = 9/20, and 9 S max 2^-h and 20 amax are doubles without rounding for fp32
-/// amax. in: current > 0 and amax > 0, both finite; largest the largest element.
+/// Comparisons are exact: 0.45 = 9/20, 9 S max 2^-h has at most 33 bits, and the sign of a fused 20 amax - that
+/// is the sign of the exact difference.
+/// in: current > 0 and amax > 0, both finite; largest: the largest element
 inline double lazy_multiplier(double current, double amax, double largest, int headroom) noexcept {
   const double ceiling = current * largest;
-  if (amax <= ceiling && 9 * std::ldexp(ceiling, -headroom) <= 20 * amax) return current;
+  if (amax <= ceiling && std::fma(20.0, amax, -9 * std::ldexp(ceiling, -headroom)) >= 0) return current;
   return std::ldexp(1.0, ceil_log2_ratio(amax, largest) + headroom);
 }
 

@@ -10,6 +10,15 @@ constexpr double no_scale = 0x1p-500;
 
 bool is_usable(double amax) noexcept { return amax > 0 && amax < std::numeric_limits<double>::infinity(); }
 
+/// The lazy scale that spans a tensor whose blocks have scales of their own: those are powers of two too, the
+/// largest 2^max_exponent, so this leaves every block its choice. Kept within the powers of two that are
+/// floats.
+float lazy_tensor_scale(const BlockFormat& f, double current, double largest_weight, int headroom) noexcept {
+  const double largest = f.element.max_finite() * power_of_two(f.scale.max_exponent());
+  const double next = lazy_multiplier(current, largest_weight, largest, headroom);
+  return static_cast<float>(std::fmin(std::fmax(next, 0x1p-149), 0x1p127));
+}
+
 }  // namespace
 
 template <class R>
@@ -21,32 +30,30 @@ void Slot<R>::initialize(std::span<const double> values) {
   }
   const BlockFormat& f = tensor_.format();
   const bool lazy = plan_.scale.kind == ScalePolicyKind::lazy;
-  const auto first = [&](double largest_weight, double largest) {
-    return is_usable(largest_weight)
-               ? lazy_multiplier(no_scale, largest_weight, largest, plan_.scale.headroom)
-               : 1.0;
-  };
   const double tensor_amax = amax(values);
-  if (f.tensor_scale) {
-    const double power = power_of_two(f.scale.max_exponent());
-    tensor_.set_tensor_scale(lazy ? static_cast<float>(first(tensor_amax, f.element.max_finite() * power))
-                                  : choose_tensor_scale(f, tensor_amax));
-  }
+  if (f.tensor_scale)
+    tensor_.set_tensor_scale(lazy && is_usable(tensor_amax)
+                                 ? lazy_tensor_scale(f, no_scale, tensor_amax, plan_.scale.headroom)
+                                 : choose_tensor_scale(f, tensor_amax));
+  const auto first_scale = [&](double largest) {
+    if (!lazy || !(largest < std::numeric_limits<double>::infinity()))
+      return choose_scale(f, largest, tensor_.tensor_scale());
+    const double multiplier =
+        largest == 0 ? 1.0 : lazy_multiplier(no_scale, largest, f.element.max_finite(), plan_.scale.headroom);
+    return power_of_two_scale_code(f.scale, multiplier / tensor_.tensor_scale());
+  };
   const Converter nearest(f.element, nearest_even, special_values(plan_.overflow));
   for (std::size_t block = 0; block < tensor_.block_count(); ++block) {
     const std::size_t begin = tensor_.block_begin(block), end = tensor_.block_end(block);
     const double block_amax = amax(values.subspan(begin, end - begin));
-    if (f.has_scale())
-      tensor_.set_scale_code(
-          block, lazy ? power_of_two_scale_code(
-                            f.scale, first(block_amax, f.element.max_finite()) / tensor_.tensor_scale())
-                      : choose_scale(f, block_amax, tensor_.tensor_scale()));
+    if (f.has_scale()) tensor_.set_scale_code(block, first_scale(block_amax));
     const double multiplier = tensor_.multiplier(block);
     for (std::size_t i = begin; i < end; ++i)
       tensor_.set_code(i,
                        encode(f.element, element_in_block(values[i], f.has_scale(), multiplier, nearest, 0)));
   }
-  wide_scale_before_ = wide_scale();
+  next_tensor_scale_ = tensor_.tensor_scale();
+  next_scale_code_ = tensor_.scale_code(0);
 }
 
 template <class R>
@@ -71,30 +78,31 @@ void Slot<R>::load(std::size_t begin, std::span<R> out) const noexcept {
 template <class R>
 void Slot<R>::choose_tensor_wide_scale(double amax_wanted, double amax_before) noexcept {
   const BlockFormat& f = tensor_.format();
-  wide_scale_before_ = wide_scale();
   if (f.shape.axis == BlockAxis::tensor) {
-    tensor_.set_scale_code(0, choose_block_scale(0, wide_scale_before_, amax_wanted, amax_before));
+    next_scale_code_ = choose_block_scale(0, tensor_.multiplier(0), amax_wanted, amax_before);
     return;
   }
   switch (plan_.scale.kind) {
     case ScalePolicyKind::recompute:
-      tensor_.set_tensor_scale(choose_tensor_scale(f, amax_wanted));
+      next_tensor_scale_ = choose_tensor_scale(f, amax_wanted);
       break;
     case ScalePolicyKind::delayed:
-      tensor_.set_tensor_scale(choose_tensor_scale(f, amax_before));
+      next_tensor_scale_ = choose_tensor_scale(f, amax_before);
       break;
-    case ScalePolicyKind::lazy: {
-      // Block scales are powers of two as well, the largest 2^max_exponent: this leaves every block its own
-      // choice.
-      const double largest = f.element.max_finite() * power_of_two(f.scale.max_exponent());
+    case ScalePolicyKind::lazy:
       if (is_usable(amax_wanted))
-        tensor_.set_tensor_scale(static_cast<float>(
-            lazy_multiplier(tensor_.tensor_scale(), amax_wanted, largest, plan_.scale.headroom)));
+        next_tensor_scale_ = lazy_tensor_scale(f, tensor_.tensor_scale(), amax_wanted, plan_.scale.headroom);
       break;
-    }
     case ScalePolicyKind::keep:
       break;
   }
+}
+
+template <class R>
+void Slot<R>::commit_tensor_wide_scale() noexcept {
+  if (native_ || !tensor_.format().has_scale()) return;
+  tensor_.set_tensor_scale(next_tensor_scale_);
+  if (tensor_.format().shape.axis == BlockAxis::tensor) tensor_.set_scale_code(0, next_scale_code_);
 }
 
 template <class R>
@@ -103,16 +111,16 @@ std::uint32_t Slot<R>::choose_block_scale(std::size_t block, double multiplier_b
   const BlockFormat& f = tensor_.format();
   switch (plan_.scale.kind) {
     case ScalePolicyKind::recompute:
-      return choose_scale(f, amax_wanted, tensor_.tensor_scale());
+      return choose_scale(f, amax_wanted, next_tensor_scale_);
     case ScalePolicyKind::delayed:
-      return choose_scale(f, amax_before, tensor_.tensor_scale());
+      return choose_scale(f, amax_before, next_tensor_scale_);
     case ScalePolicyKind::lazy: {
       if (amax_wanted != 0 && !is_usable(amax_wanted)) return nan_code(f.scale, false);
       const double current = is_usable(multiplier_before) ? multiplier_before : no_scale;
       const double next = amax_wanted == 0 ? current
                                            : lazy_multiplier(current, amax_wanted, f.element.max_finite(),
                                                              plan_.scale.headroom);
-      return power_of_two_scale_code(f.scale, next / tensor_.tensor_scale());
+      return power_of_two_scale_code(f.scale, next / next_tensor_scale_);
     }
     case ScalePolicyKind::keep:
       return tensor_.scale_code(block);
@@ -157,17 +165,24 @@ void Slot<R>::store_block(std::size_t block, std::size_t begin, std::span<const 
                           std::span<const R> wanted, std::span<const std::uint32_t> random,
                           const StoredTile<R>& out) noexcept {
   const BlockFormat& f = tensor_.format();
-  double multiplier_before = wide_scale_before_;
+  const double multiplier_before = tensor_.multiplier(block);
+  std::uint32_t scale_code = next_scale_code_;
   if (f.shape.axis != BlockAxis::tensor) {
-    multiplier_before =
-        decode(f.scale, tensor_.scale_code(block)) * (f.tensor_scale ? wide_scale_before_ : 1.0);
-    tensor_.set_scale_code(block, choose_block_scale(block, multiplier_before, amax(wanted), amax(before)));
+    scale_code = choose_block_scale(block, multiplier_before, amax(wanted), amax(before));
+    tensor_.set_scale_code(block, scale_code);
   }
-  const double multiplier = tensor_.multiplier(block);
+  const double multiplier = scale_value(f, scale_code, next_tensor_scale_);
   const bool unchanged = multiplier == multiplier_before;
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     const std::uint32_t bits = random.empty() ? 0 : random[i];
     const auto stored = [&](R x) { return element_in_block(x, true, multiplier, converter_, bits); };
+    // A number that is not to move keeps its code. Under a scale that is no power of two fl32(q s) may lie a
+    // hair below q s, where a directed mode would step down every time.
+    if (unchanged && wanted[i] == before[i]) {
+      out.after[i] = out.unmoved[i] = before[i];
+      out.multiplier[i] = multiplier;
+      continue;
+    }
     const double element = stored(wanted[i]);
     tensor_.set_code(begin + i, encode(f.element, element));
     out.after[i] = static_cast<R>(static_cast<float>(element * multiplier));

@@ -48,8 +48,11 @@ class Slot {
     return tensor_.format().tensor_scale || tensor_.format().shape.axis == BlockAxis::tensor;
   }
 
-  /// Chooses the scales that span the tensor, from the amax of what is to be stored and of what is stored.
+  /// Chooses the scale that spans the tensor, from the amax of what is to be stored and of what is stored.
+  /// Stores use it at once, loads after commit_tensor_wide_scale().
   void choose_tensor_wide_scale(double amax_wanted, double amax_before) noexcept;
+  /// To be called when every tile is stored.
+  void commit_tensor_wide_scale() noexcept;
 
   /// Stores `wanted` into elements from `begin` (whole blocks; a tensor-wide scale is fixed already), one
   /// rounding each, and reads it back. random: one integer for each element; ignored unless the rounding is
@@ -74,10 +77,6 @@ class Slot {
   static bool is_native(const SlotPlan& plan) {
     return !plan.format || (sizeof(R) == sizeof(float) && *plan.format == unscaled(fp32));
   }
-  /// What spans the tensor: its tensor scale, or its only block's scale.
-  double wide_scale() const noexcept {
-    return tensor_.format().shape.axis == BlockAxis::tensor ? tensor_.multiplier(0) : tensor_.tensor_scale();
-  }
   /// in: multiplier_before: of this block, before this step
   std::uint32_t choose_block_scale(std::size_t block, double multiplier_before, double amax_wanted,
                                    double amax_before) const noexcept;
@@ -89,8 +88,11 @@ class Slot {
   Tensor tensor_;  // unused codes where native
   Converter converter_;
   Decoder decoder_;
-  std::vector<R> numbers_;          // used where native
-  double wide_scale_before_ = 1.0;  // the scale that spans the tensor, as it was before this step
+  std::vector<R> numbers_;  // used where native
+  // The scale that spans the tensor, as the next commit will make it: until then the codes of tiles not yet
+  // stored are read under the old one.
+  std::uint32_t next_scale_code_ = 0;
+  float next_tensor_scale_ = 1.0f;
 };
 
 extern template class Slot<float>;

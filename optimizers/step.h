@@ -66,7 +66,7 @@ class OptimizedTensor {
   void pull_back(const typename Rule::Config& config, const StepInfo& now, int sample, std::span<const R> d,
                  R share, std::array<std::vector<R>, weight_count>& gradients) const;
 
-  /// Phases 2 and 3: one update of everything stored. gradients: [size] for each weight slot.
+  /// Phases 2 and 3: one update of everything stored. gradients: [size] for each weight slot (else throws Error).
   /// The result depends on neither the pool nor its size.
   template <class P>
   void step(const typename Rule::Config& config, const StepInfo& now,
@@ -79,6 +79,7 @@ class OptimizedTensor {
   using Scalars = typename Rule::template Scalars<R>;
   struct Tile;
 
+  void require_size(const char* what, std::size_t given) const;
   std::vector<R> noise(const StepInfo& now, int sample, std::size_t slot) const;
   void compute(const Scalars& c, const std::array<std::vector<R>, weight_count>& gradients, std::size_t begin,
                std::size_t end, Tile& tile) const;

@@ -1,4 +1,5 @@
 #pragma once
+#include "emulation/fp_environment.h"
 #include "emulation/random_bits.h"
 #include "emulation/reduce.h"
 #include "formats/error.h"
@@ -25,6 +26,12 @@ inline std::size_t block_period(const SlotPlan& plan, std::size_t row_length) no
   return bytes;
 }
 
+/// A computed NaN as the one quiet NaN: its sign and payload differ between processors, and both would be stored.
+template <class R>
+R canonical(R x) noexcept {
+  return x == x ? x : std::numeric_limits<R>::quiet_NaN();
+}
+
 /// Every number of one tile.
 template <class Rule, class R>
 struct OptimizedTensor<Rule, R>::Tile {
@@ -43,7 +50,9 @@ struct OptimizedTensor<Rule, R>::Tile {
 template <class Rule, class R>
 OptimizedTensor<Rule, R>::OptimizedTensor(const TensorInfo& info, const TensorPlan& plan,
                                           std::span<const double> initial)
-    : info_(info), constants_{rms(initial)} {
+    : info_(info), constants_{0} {
+  const FpEnvironment environment;
+  constants_.initial_rms = rms(initial);
   if (initial.size() != info.size())
     throw Error("tensor " + info.name, "wrong number of initial weights", std::to_string(initial.size()),
                 std::to_string(info.size()));
@@ -65,6 +74,13 @@ OptimizedTensor<Rule, R>::OptimizedTensor(const TensorInfo& info, const TensorPl
 }
 
 template <class Rule, class R>
+void OptimizedTensor<Rule, R>::require_size(const char* what, std::size_t given) const {
+  if (given != size())
+    throw Error("tensor " + info_.name, std::string("wrong size of ") + what, std::to_string(given),
+                std::to_string(size()));
+}
+
+template <class Rule, class R>
 std::vector<R> OptimizedTensor<Rule, R>::noise(const StepInfo& now, int sample, std::size_t slot) const {
   std::vector<R> z(size());
   if (sample < 0) return z;
@@ -83,6 +99,8 @@ std::vector<R> OptimizedTensor<Rule, R>::noise(const StepInfo& now, int sample, 
 template <class Rule, class R>
 void OptimizedTensor<Rule, R>::view(const typename Rule::Config& config, const StepInfo& now, int sample,
                                     std::span<R> out) const {
+  const FpEnvironment environment;
+  require_size("view", out.size());
   if constexpr (weight_count == 1)
     return weights_[0].load(0, out);
   else {
@@ -105,6 +123,8 @@ template <class Rule, class R>
 void OptimizedTensor<Rule, R>::pull_back(const typename Rule::Config& config, const StepInfo& now, int sample,
                                          std::span<const R> d, R share,
                                          std::array<std::vector<R>, weight_count>& gradients) const {
+  const FpEnvironment environment;
+  require_size("derivative", d.size());
   for (auto& gradient : gradients) gradient.resize(size());
   const Scalars c = Rule::template scalars<R>(config, constants_, now);
   std::array<std::vector<R>, weight_count> w, z;
@@ -143,9 +163,10 @@ void OptimizedTensor<Rule, R>::compute(const Scalars& c,
     const std::array<R, weight_count> u = Rule::update(c, w, g, state);
     for (std::size_t slot = 0; slot < weight_count; ++slot) {
       tile.update[slot][i] = u[slot];
-      tile.wanted[slot][i] = w[slot] + u[slot];
+      // Without an update the weight stays as it is, -0 included (-0 + 0 is +0).
+      tile.wanted[slot][i] = canonical(u[slot] == 0 ? w[slot] : w[slot] + u[slot]);
     }
-    for (std::size_t slot = 0; slot < state_count; ++slot) tile.state[slot][i] = state[slot];
+    for (std::size_t slot = 0; slot < state_count; ++slot) tile.state[slot][i] = canonical(state[slot]);
   }
 }
 
@@ -254,6 +275,8 @@ template <class P>
 void OptimizedTensor<Rule, R>::step(const typename Rule::Config& config, const StepInfo& now,
                                     const std::array<std::vector<R>, weight_count>& gradients,
                                     ThreadPool* pool, P& probe) {
+  const FpEnvironment environment;
+  for (const auto& gradient : gradients) require_size("gradient", gradient.size());
   const Scalars c = Rule::template scalars<R>(config, constants_, now);
   choose_tensor_wide_scales(c, gradients, pool);
   std::vector<typename P::Tile> seen((size() + tile_length_ - 1) / tile_length_);
@@ -263,6 +286,8 @@ void OptimizedTensor<Rule, R>::step(const typename Rule::Config& config, const S
     compute(c, gradients, begin, end, tile);
     finish(c, now, gradients, begin, tile, seen[index]);
   });
+  for (auto* slots : {&weights_, &states_})
+    for (Slot<R>& slot : *slots) slot.commit_tensor_wide_scale();
   for (const auto& tile : seen) probe.join(tile);
 }
 

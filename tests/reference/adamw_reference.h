@@ -4,8 +4,8 @@
 namespace halfulp::reference {
 
 /// AdamW of one weight, after Loshchilov & Hutter 2019, Algorithm 2 (lines 6-12), with the decay inside the
-/// increment. Operation order: numerator eta (m^), m^ = m times the correction; denominator sqrt(v^) + eps; one
-/// quotient; decay last.
+/// increment. Operation order: numerator eta (m^), m^ = m times the correction; denominator sqrt(v^) + eps;
+/// one quotient; decay last.
 template <class Real>
 class AdamWReference {
  public:

@@ -5,8 +5,8 @@
 
 namespace halfulp::reference {
 
-/// beta^t from the squares beta, beta^2, beta^4, ...: the product of those whose bit is set in t, lowest first.
-/// Each step rounds, so the order is part of the result.
+/// beta^t from the squares beta, beta^2, beta^4, ...: the product of those whose bit is set in t, lowest
+/// first. Each step rounds, so the order is part of the result.
 inline double beta_power(double beta, std::uint64_t t) {
   std::vector<double> squares{beta};
   while (squares.size() < 64) squares.push_back(squares.back() * squares.back());

@@ -3,8 +3,8 @@
 
 namespace halfulp::reference {
 
-/// M+Adam of one weight, relative mode: w' = w + w u_m + u_a. The additive branch is Adam; the multiplicative one
-/// divides the raw gradient of the exponent, ln2 w g, by its own root mean square.
+/// M+Adam of one weight, relative mode: w' = w + w u_m + u_a. The additive branch is Adam; the multiplicative
+/// one divides the raw gradient of the exponent, ln2 w g, by its own root mean square.
 template <class Real>
 class MAdamReference {
  public:

@@ -4,8 +4,8 @@
 
 namespace halfulp::reference {
 
-/// Madam of one weight, after Bernstein et al. 2020: the weight times exp(-eta n sign w), clamped to +-largest;
-/// as an increment, so w (exp(x) - 1). No epsilon; 0/0 is 0.
+/// Madam of one weight, after Bernstein et al. 2020: the weight times exp(-eta n sign w), clamped to
+/// +-largest; as an increment, so w (exp(x) - 1). No epsilon; 0/0 is 0.
 template <class Real>
 class MadamReference {
  public:

@@ -1,0 +1,100 @@
+#pragma once
+#include <doctest/doctest.h>
+
+#include <cstdio>
+#include <string>
+#include <string_view>
+
+#include "formats/encode.h"
+#include "tests/formats/sample_points.h"
+
+namespace halfulp::test {
+
+/// Counts comparisons of production with the oracle and keeps the first few differences as text.
+class Comparison {
+ public:
+  explicit Comparison(std::string_view name) : name_(name) {}
+
+  void same(std::uint32_t got, std::uint32_t expected, double x, Rounding rounding,
+            const SpecialValues& special, std::uint32_t random) {
+    ++compared_;
+    if (got == expected) return;
+    if (++different_ > 5) return;
+    char line[256];
+    std::snprintf(line, sizeof line, "\n  x=%a %s r=%u %s nan=%d sign=%d sym=%d: got %x, expected %x", x,
+                  to_string(rounding).c_str(), random, std::string(to_string(special.overflow)).c_str(),
+                  static_cast<int>(special.nan_without_code), static_cast<int>(special.nan_sign),
+                  static_cast<int>(special.symmetric_fixed_point), got, expected);
+    first_ += line;
+  }
+
+  void check(std::uint64_t& total) const {
+    INFO(std::string(name_), ": ", different_, " of ", compared_, " differ", first_);
+    CHECK(different_ == 0);
+    CHECK(compared_ > 0);
+    total += compared_;
+  }
+
+ private:
+  std::string_view name_;
+  std::uint64_t compared_ = 0, different_ = 0;
+  std::string first_;
+};
+
+/// Compares one bracketed input in every mode, under the given special values.
+inline void compare_point(Comparison& out, const oracle::Oracle& oracle, const oracle::Bracket& b,
+                          const ScalarFormat& f, const std::vector<Rounding>& roundings,
+                          const std::vector<SpecialValues>& specials, std::uint32_t free_choice) {
+  std::vector<std::uint32_t> randoms;
+  for (const Rounding rounding : roundings) {
+    randoms.assign(1, 0);
+    if (is_stochastic(rounding.mode)) choose_randoms(randoms, b, rounding, free_choice);
+    for (const std::uint32_t random : randoms) {
+      const bool away = oracle::goes_away(b, rounding, random);
+      for (const SpecialValues& special : specials)
+        out.same(convert(b.x, f, rounding, special, random), oracle.code(b, away, rounding.mode, special),
+                 b.x, rounding, special, random);
+    }
+  }
+}
+
+inline std::vector<SpecialValues> all_policies() {
+  std::vector<SpecialValues> all;
+  for (const NamedOverflowPolicy& named : all_overflow_policies) all.push_back(special_values(named.policy));
+  return all;
+}
+
+inline std::vector<SpecialValues> all_switches() {
+  std::vector<SpecialValues> all;
+  for (const NamedOverflowPolicy& named : all_overflow_policies)
+    for (const auto nan : {NanWithoutCode::max_finite_signed, NanWithoutCode::max_finite_positive,
+                           NanWithoutCode::zero, NanWithoutCode::negative_zero})
+      for (const auto sign : {NanSign::keep, NanSign::drop})
+        for (const bool symmetric : {false, true}) all.push_back({named.policy, nan, sign, symmetric});
+  return all;
+}
+
+inline std::vector<Rounding> all_roundings() {
+  std::vector<Rounding> all = deterministic_roundings();
+  for (const Rounding& rounding : stochastic_roundings()) all.push_back(rounding);
+  return all;
+}
+
+/// A policy speaks only beyond the largest number, and to NaN and negatives of unsigned formats. Inside the
+/// range the wide formats take one policy per point, in turn; from the last step outward they take all.
+template <class Choose>
+void compare_format(std::string_view name, const ScalarFormat& f, const std::vector<Rounding>& roundings,
+                    std::uint64_t& total, Choose policies_of) {
+  const oracle::Oracle oracle(f);
+  Comparison comparison(name);
+  std::mt19937 random(2026);
+  for (const double x : sample_points(f)) {
+    const std::vector<SpecialValues>& policies = policies_of(x, oracle.max_finite());
+    const auto free_choice = static_cast<std::uint32_t>(random());
+    if (!policies.empty())
+      compare_point(comparison, oracle, oracle.bracket(x), f, roundings, policies, free_choice);
+  }
+  comparison.check(total);
+}
+
+}  // namespace halfulp::test
