@@ -24,9 +24,11 @@ bool parse_whole(std::string_view text, unsigned& value) {
 /// The keys of a folder's records of this bits version.
 std::map<std::string, Json> known_records(const std::string& folder) {
   std::map<std::string, Json> known;
-  for (Json& record : read_records(folder))
-    if (record.value("bits_version", 0) == bits_version)
-      known[record.at("key").get<std::string>()] = std::move(record);
+  for (Json& record : read_records(folder)) {
+    if (record.value("bits_version", 0) != bits_version) continue;
+    const std::string key = record.at("key").get<std::string>();
+    known.emplace(key, std::move(record));
+  }
   return known;
 }
 

@@ -128,11 +128,13 @@ TEST_CASE("describe: says format, blocks, rounding, overflow and scale policy") 
   const auto words = [](const char* format) { return describe(weight_slot(parse_format(format))); };
   CHECK(words("bf16") == "bf16, nearest_even, saturate");
   for (const char* part :
-       {"e4m3", "one fp32 scale per tensor", "nearest_even", "saturate", "lazy{headroom=1}"})
+       {"e4m3", "one fp32 (amax) scale per tensor", "nearest_even", "saturate", "lazy{headroom=1}"})
     CHECK(words("fp8_tensor").find(part) != std::string::npos);
-  for (const char* part : {"e2m1", "one ue4m3 scale per 16 along the last axis", "one fp32 scale per tensor"})
+  for (const char* part :
+       {"e2m1", "one ue4m3 (amax) scale per 16 along the last axis", "one fp32 scale per tensor"})
     CHECK(words("nvfp4").find(part) != std::string::npos);
-  CHECK(words("fp8_block256_e5m2").find("one fp32 scale per 256 flattened elements") != std::string::npos);
+  CHECK(words("fp8_block256_e5m2").find("one fp32 (amax) scale per 256 flattened elements") !=
+        std::string::npos);
   CHECK(describe(parse_scheme("fp64").base.weights) == "the number type of the rule, unrounded");
 }
 

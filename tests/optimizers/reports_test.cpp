@@ -222,6 +222,17 @@ TEST_CASE("report: multiplicative updates keep zeros and signs") {
   }
 }
 
+TEST_CASE("report: without an update a negative zero stays negative") {
+  for (const double g : {1.0, -1.0, 0.0}) {
+    Run<Madam> madam(plan_of("bf16/fp32"), {-0.0});
+    madam.steps(3, {g});
+    CHECK(std::signbit(madam.weights()[0]));
+  }
+  Run<AdamW> adamw(plan_of("bf16/fp32"), {-0.0});
+  adamw.steps(3, {0.0});
+  CHECK(std::signbit(adamw.weights()[0]));
+}
+
 TEST_CASE("report: multiplicative steps smaller than half an ulp freeze a whole binade") {
   const auto still = [](const ScalarFormat& f, double exponent) {
     const int count = 1 << f.fraction_bits;

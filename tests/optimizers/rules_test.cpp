@@ -142,6 +142,15 @@ TEST_CASE_TEMPLATE("lmd: 200 steps, views and pulled gradients equal the indepen
   }
 }
 
+TEST_CASE("lmd: a NaN gradient is not hidden by its sign") {
+  const auto c = Lmd::scalars<float>({}, constants, {1, 1.0, 0});
+  std::array<float, 2> state{};
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const auto u = Lmd::update(c, std::array{1.0f, 1.0f}, std::array{nan, 1.0f}, state);
+  CHECK(u[0] != u[0]);
+  CHECK(u[1] < 0);
+}
+
 TEST_CASE("lmd: the initial parts are positive and differ by the weight") {
   for (const double rms : {0.0, 1e-3, 1.0})
     for (const double w0 : {0.0, 1e-9, -1e-9, 0.5, -0.5, 100.0, -100.0}) {

@@ -351,6 +351,25 @@ TEST_CASE("slot: an overflowing scale saturates and a vanishing one leaves signe
   CHECK(std::signbit(w.values()[1]));
 }
 
+TEST_CASE("slot: without an update a weight keeps its code in every mode, though fl32(q s) is not q s") {
+  for (const NamedRoundingMode& mode : all_rounding_modes)
+    for (int k = 0; k < 100; ++k) {
+      const Rounding rounding{mode.mode, is_stochastic(mode.mode) ? 16 : 0};
+      Stored<double> w(plan_of(named("fp8_tensor"), keep, rounding), {2}, {1 + k * 0.01, 0.3 + k * 0.003});
+      const std::vector<double> before = w.values();
+      for (int t = 0; t < 5; ++t) w.add({0, 0});
+      CHECK(w.values() == before);
+    }
+}
+
+TEST_CASE("slot: a tensor of subnormal numbers keeps a tensor scale that is a number") {
+  for (const double largest : {0x1p-149, 0x1p-145, 0x1p-140}) {
+    Stored<float> w(plan_of(named("nvfp4"), lazy(1)), {16}, std::vector<double>(16, largest));
+    CHECK(w.tensor.weight(0).tensor().tensor_scale() > 0);
+    CHECK(w.add(std::vector<float>(16, static_cast<float>(largest))).multiplier[0] > 0);
+  }
+}
+
 TEST_CASE("slot: bytes are codes, then scales, then the tensor scale") {
   std::vector<std::size_t> sizes;
   const auto sink = [&](const std::uint8_t*, std::size_t size) { sizes.push_back(size); };

@@ -106,6 +106,17 @@ TEST_CASE("step: initial weights of another size are an error that names the ten
                     "tensor layer.weight: wrong number of initial weights: given '2', allowed: 3");
 }
 
+TEST_CASE("step: gradients, views and pulled gradients of another size are errors") {
+  const TensorInfo info{"w", 0, {3}, 0};
+  OptimizedTensor<AdamW, float> tensor(info, parse_scheme("fp32").of(info), std::vector<double>(3, 1.0));
+  NoProbe probe;
+  std::vector<float> small(2);
+  std::array<std::vector<float>, 1> gradients;
+  CHECK_THROWS_AS(tensor.step({}, {1, 1.0, 1}, {small}, nullptr, probe), Error);
+  CHECK_THROWS_AS(tensor.view({}, {1, 1.0, 1}, 0, std::span(small)), Error);
+  CHECK_THROWS_AS(tensor.pull_back({}, {1, 1.0, 1}, 0, small, 1.0f, gradients), Error);
+}
+
 TEST_CASE("step: states start at zero and weights at the initial values, rounded once") {
   const TensorInfo info{"w", 0, {4}, 0};
   const OptimizedTensor<MAdam, float> tensor(info, parse_scheme("bf16/fp8").of(info),

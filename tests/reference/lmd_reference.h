@@ -30,7 +30,7 @@ struct LmdPart {
     ahead.feed(gradient);
     stored.feed(gradient);
     momentum = stored.value;
-    Real sign(0);
+    Real sign = ahead.value;  // of +-0 and NaN: itself
     if (ahead.value > Real(0)) sign = Real(1);
     if (ahead.value < Real(0)) sign = Real(-1);
     return m * elementary::expm1(-Real(alpha) * (sign + Real(lambda)));

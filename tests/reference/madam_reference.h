@@ -28,7 +28,7 @@ class MadamReference {
     const Real rate = -Real(eta_ * schedule);
     Real exponent = rate * n;
     if (w < Real(0)) exponent = -exponent;
-    if (w == Real(0) || w != w) exponent = exponent * Real(0);
+    if (w == Real(0) || w != w) exponent = exponent * w;  // sign(+-0) = +-0, sign(NaN) = NaN
     const Real u = w * elementary::expm1(exponent);
     const Real top(largest_);
     if (w + u > top) return top - w;
