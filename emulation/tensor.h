@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,13 @@ class Tensor {
   }
   void set_code(std::size_t element, std::uint32_t code) noexcept {
     store_code(format_.element, codes_.data(), element, code);
+  }
+  /// Codes from element `first` on, as many as `out` or `codes` has.
+  void load_codes(std::size_t first, std::span<std::uint32_t> out) const noexcept {
+    halfulp::load_codes(format_.element, codes_.data(), first, out);
+  }
+  void store_codes(std::size_t first, std::span<const std::uint32_t> codes) noexcept {
+    halfulp::store_codes(format_.element, codes_.data(), first, codes);
   }
   std::uint32_t scale_code(std::size_t block) const noexcept {
     return format_.has_scale() ? load_code(format_.scale, scales_.data(), block) : 0;

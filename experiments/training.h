@@ -20,7 +20,7 @@ class Training {
       tensors_.emplace_back(info, plan.of(info), std::span<const double>(initial[info.id]));
     gradients_.resize(tensors_.size());
     views_.resize(tensors_.size());
-    for (std::size_t i = 0; i < tensors_.size(); ++i) views_[i].resize(tensors_[i].size());
+    seen_.resize(tensors_.size());
   }
 
   /// One step t = 1, 2, ...: the gradient at the view (mean over the samples), then the update of every
@@ -36,10 +36,10 @@ class Training {
       const int noise = samples == 0 ? -1 : sample;
       look(now, noise);
       const R share = R(1) / static_cast<R>(std::max(samples, 1));
-      loss += static_cast<double>(task_.loss_and_gradient(t - 1, views_, derivative_)) *
+      loss += static_cast<double>(task_.loss_and_gradient(t - 1, seen_, derivative_)) *
               static_cast<double>(share);
       for (std::size_t i = 0; i < tensors_.size(); ++i)
-        tensors_[i].pull_back(config_, now, noise, std::span<const R>(derivative_[i]), share, gradients_[i]);
+        tensors_[i].pull_back(views_[i], std::span<const R>(derivative_[i]), share, gradients_[i]);
     }
     for (std::size_t i = 0; i < tensors_.size(); ++i)
       tensors_[i].step(config_, now, gradients_[i], pool_, probe);
@@ -49,7 +49,7 @@ class Training {
   /// The weights without noise: what a trained model is judged by.
   const TensorList<R>& weights() {
     look({1, 1, seed_}, -1);
-    return views_;
+    return seen_;
   }
 
   /// FNV-1a over every stored byte, in a fixed order.
@@ -67,8 +67,10 @@ class Training {
 
  private:
   void look(const StepInfo& now, int noise) {
-    for (std::size_t i = 0; i < tensors_.size(); ++i)
-      tensors_[i].view(config_, now, noise, std::span(views_[i]));
+    for (std::size_t i = 0; i < tensors_.size(); ++i) {
+      views_[i] = tensors_[i].look(config_, now, noise);
+      seen_[i] = std::move(views_[i].weights);
+    }
   }
 
   Task<R>& task_;
@@ -77,7 +79,8 @@ class Training {
   ThreadPool* pool_;
   std::vector<OptimizedTensor<Rule, R>> tensors_;
   std::vector<std::array<std::vector<R>, OptimizedTensor<Rule, R>::weight_count>> gradients_;
-  TensorList<R> views_, derivative_;
+  std::vector<typename OptimizedTensor<Rule, R>::View> views_;
+  TensorList<R> seen_, derivative_;
 };
 
 /// All tensors one after the other, in double.

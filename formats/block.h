@@ -88,13 +88,17 @@ HALFULP_HD constexpr double scale_value(const BlockFormat& f, std::uint32_t scal
   return f.tensor_scale ? scale * tensor_scale : scale;
 }
 
-/// Element value of x in a block: the exact quotient x / multiplier, rounded once; x itself rounded without a
-/// scale. A multiplier of zero (an underflowed scale) leaves only the sign; NaN makes NaN.
+/// What of x is rounded to an element: the exact quotient x / multiplier, to odd. A multiplier of zero (an underflowed
+/// scale) leaves only the sign; NaN makes NaN.
+inline double quotient_in_block(double x, double multiplier) noexcept {
+  if (multiplier == 0) return x != x ? x : std::copysign(0.0, x);
+  return quotient_to_odd(x, multiplier);
+}
+
+/// Element value of x in a block: the exact quotient rounded once; x itself rounded without a scale.
 inline double element_in_block(double x, bool has_scale, double multiplier, const Converter& convert,
                                std::uint32_t random) noexcept {
-  if (!has_scale) return convert.value(x, random);
-  if (multiplier == 0) return convert.value(x != x ? x : std::copysign(0.0, x), 0);
-  return convert.value(quotient_to_odd(x, multiplier), random);
+  return convert.value(has_scale ? quotient_in_block(x, multiplier) : x, random);
 }
 
 /// Element code of x in a block, as element_in_block.

@@ -1,4 +1,5 @@
 #pragma once
+#include <span>
 #include <vector>
 
 #include "formats/encode.h"
@@ -22,10 +23,26 @@ class Converter {
   HALFULP_HD constexpr double value(double x, std::uint32_t random) const noexcept {
     const double rounded = fits_ ? round_to_grid(x, grid_, rounding_, std::uint64_t{random})
                                  : round_in_two_parts(x, format_, rounding_, random);
-    // overflow() leaves these as they are; they are nearly all, and the test is cheap.
-    const double magnitude = rounded < 0 ? -rounded : rounded;
-    if (magnitude >= smallest_regular_ && magnitude <= largest_regular_) return rounded;
-    return overflow(x, rounded, format_, special_, rounding_.mode);
+    return is_regular(rounded) ? rounded : overflow(x, rounded, format_, special_, rounding_.mode);
+  }
+  /// out[i] = value(x[i], random[i]).
+  /// in: sizes equal; random may be empty where the rounding needs none. x and out are no overlapping spans.
+  void values(std::span<const double> x, std::span<const std::uint32_t> random,
+              std::span<double> out) const noexcept {
+    if (!fits_) {
+      for (std::size_t i = 0; i < x.size(); ++i) out[i] = value(x[i], random.empty() ? 0 : random[i]);
+      return;
+    }
+    with_mode(rounding_.mode, [&]<RoundingMode mode>() {
+      if (random.empty())
+        for (std::size_t i = 0; i < x.size(); ++i)
+          out[i] = round_to_grid<mode>(x[i], grid_, 0, std::uint64_t{0});
+      else
+        for (std::size_t i = 0; i < x.size(); ++i)
+          out[i] = round_to_grid<mode>(x[i], grid_, rounding_.random_bits, std::uint64_t{random[i]});
+    });
+    for (std::size_t i = 0; i < x.size(); ++i)
+      if (!is_regular(out[i])) out[i] = overflow(x[i], out[i], format_, special_, rounding_.mode);
   }
   HALFULP_HD constexpr std::uint32_t code(double x, std::uint32_t random) const noexcept {
     return encode(format_, value(x, random));
@@ -35,13 +52,18 @@ class Converter {
   constexpr const Rounding& rounding() const noexcept { return rounding_; }
 
  private:
+  /// Whether overflow() would leave it as it is whatever the policy: nearly all are, and the test is cheap.
+  HALFULP_HD constexpr bool is_regular(double rounded) const noexcept {
+    const double magnitude = rounded < 0 ? -rounded : rounded;
+    return magnitude >= smallest_regular_ && magnitude <= largest_regular_;
+  }
+
   ScalarFormat format_;
   Rounding rounding_;
   SpecialValues special_;
   Grid<double> grid_;
   bool fits_;
-  double smallest_regular_,
-      largest_regular_;  // magnitudes that every policy keeps, either sign; none if unsigned
+  double smallest_regular_, largest_regular_;  // of either sign; none in unsigned formats
 };
 
 /// decode() for many codes: a table where the format has at most 256.

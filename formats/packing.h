@@ -61,4 +61,23 @@ HALFULP_HD constexpr void store_code(const ScalarFormat& f, std::uint8_t* bytes,
     bytes[first + 1] = static_cast<std::uint8_t>((bytes[first + 1] & ~(mask >> 8)) | (value >> 8));
 }
 
+/// out[i] = load_code(f, bytes, first + i).
+inline void load_codes(const ScalarFormat& f, const std::uint8_t* bytes, std::size_t first,
+                       std::span<std::uint32_t> out) noexcept {
+  // Bytes are most of it: a loop of their own keeps the width test out.
+  if (storage_bits(f) == 8)
+    for (std::size_t i = 0; i < out.size(); ++i) out[i] = bytes[first + i];
+  else
+    for (std::size_t i = 0; i < out.size(); ++i) out[i] = load_code(f, bytes, first + i);
+}
+
+/// store_code(f, bytes, first + i, codes[i]) for all i.
+inline void store_codes(const ScalarFormat& f, std::uint8_t* bytes, std::size_t first,
+                        std::span<const std::uint32_t> codes) noexcept {
+  if (storage_bits(f) == 8)
+    for (std::size_t i = 0; i < codes.size(); ++i) bytes[first + i] = static_cast<std::uint8_t>(codes[i]);
+  else
+    for (std::size_t i = 0; i < codes.size(); ++i) store_code(f, bytes, first + i, codes[i]);
+}
+
 }  // namespace halfulp

@@ -118,36 +118,43 @@ HALFULP_HD constexpr Real round_to_grid(Real x, const Grid<Real>& grid, int rand
   return select(x != x, x, real_of(static_cast<Bits>(bits_of(rounded) | sign)));
 }
 
-/// The same with the mode as a run-time value.
+/// Calls f.template operator()<mode>() for a mode known at run time only.
+template <class F>
+HALFULP_HD constexpr auto with_mode(RoundingMode mode, F&& f) noexcept {
+  switch (mode) {
+    case RoundingMode::nearest_even:
+      return f.template operator()<RoundingMode::nearest_even>();
+    case RoundingMode::nearest_away:
+      return f.template operator()<RoundingMode::nearest_away>();
+    case RoundingMode::nearest_to_zero:
+      return f.template operator()<RoundingMode::nearest_to_zero>();
+    case RoundingMode::toward_zero:
+      return f.template operator()<RoundingMode::toward_zero>();
+    case RoundingMode::away_from_zero:
+      return f.template operator()<RoundingMode::away_from_zero>();
+    case RoundingMode::up:
+      return f.template operator()<RoundingMode::up>();
+    case RoundingMode::down:
+      return f.template operator()<RoundingMode::down>();
+    case RoundingMode::odd:
+      return f.template operator()<RoundingMode::odd>();
+    case RoundingMode::stochastic_a:
+      return f.template operator()<RoundingMode::stochastic_a>();
+    case RoundingMode::stochastic_b:
+      return f.template operator()<RoundingMode::stochastic_b>();
+    case RoundingMode::stochastic_c:
+      return f.template operator()<RoundingMode::stochastic_c>();
+  }
+  return f.template operator()<RoundingMode::nearest_even>();
+}
+
+/// round_to_grid with the mode as a run-time value.
 template <class Real>
 HALFULP_HD constexpr Real round_to_grid(Real x, const Grid<Real>& grid, Rounding rounding,
                                         typename Lane<Real>::Bits random) noexcept {
-  const int n = rounding.random_bits;
-  switch (rounding.mode) {
-    case RoundingMode::nearest_even:
-      return round_to_grid<RoundingMode::nearest_even>(x, grid, n, random);
-    case RoundingMode::nearest_away:
-      return round_to_grid<RoundingMode::nearest_away>(x, grid, n, random);
-    case RoundingMode::nearest_to_zero:
-      return round_to_grid<RoundingMode::nearest_to_zero>(x, grid, n, random);
-    case RoundingMode::toward_zero:
-      return round_to_grid<RoundingMode::toward_zero>(x, grid, n, random);
-    case RoundingMode::away_from_zero:
-      return round_to_grid<RoundingMode::away_from_zero>(x, grid, n, random);
-    case RoundingMode::up:
-      return round_to_grid<RoundingMode::up>(x, grid, n, random);
-    case RoundingMode::down:
-      return round_to_grid<RoundingMode::down>(x, grid, n, random);
-    case RoundingMode::odd:
-      return round_to_grid<RoundingMode::odd>(x, grid, n, random);
-    case RoundingMode::stochastic_a:
-      return round_to_grid<RoundingMode::stochastic_a>(x, grid, n, random);
-    case RoundingMode::stochastic_b:
-      return round_to_grid<RoundingMode::stochastic_b>(x, grid, n, random);
-    case RoundingMode::stochastic_c:
-      return round_to_grid<RoundingMode::stochastic_c>(x, grid, n, random);
-  }
-  return x;
+  return with_mode(rounding.mode, [&]<RoundingMode mode>() {
+    return round_to_grid<mode>(x, grid, rounding.random_bits, random);
+  });
 }
 
 /// Stochastic rounding where fraction and random bits together exceed the lanes (fp32 with N > 26 or 27): the

@@ -69,15 +69,19 @@ struct Lmd {
   }
 
   template <class R>
-  HALFULP_HD static R view(const Scalars<R>& c, const std::array<R, 2>& w,
-                           const std::array<R, 2>& z) noexcept {
-    return w[0] * elementary::exp(c.sigma * z[0]) - w[1] * elementary::exp(c.sigma * z[1]);
+  HALFULP_HD static R noise(const Scalars<R>& c, R z) noexcept {
+    return elementary::exp(c.sigma * z);
   }
 
   template <class R>
-  HALFULP_HD static std::array<R, 2> pull_back(const Scalars<R>& c, const std::array<R, 2>& w,
-                                               const std::array<R, 2>& z, R d) noexcept {
-    return {w[0] * elementary::exp(c.sigma * z[0]) * d, -(w[1] * elementary::exp(c.sigma * z[1]) * d)};
+  HALFULP_HD static R view(const std::array<R, 2>& w, const std::array<R, 2>& e) noexcept {
+    return w[0] * e[0] - w[1] * e[1];
+  }
+
+  template <class R>
+  HALFULP_HD static std::array<R, 2> pull_back(const std::array<R, 2>& w, const std::array<R, 2>& e,
+                                               R d) noexcept {
+    return {w[0] * e[0] * d, -(w[1] * e[1] * d)};
   }
 
   template <class R>

@@ -65,10 +65,10 @@ HALFULP_HD constexpr R clip(R x, R bound) noexcept {
 //   scalars<R>(Config, TensorConstants, StepInfo)
 //   initialize(w0, TensorConstants)                initial value of each weight slot, in double
 //   samples(Config)                                noise samples per step; 0 for a rule without sampling
-//   view(Scalars, w, e)                            the weight that the model sees, under noise e
-//   pull_back(Scalars, w, e, d)                    the gradient of each weight slot, given d = dL/dview
-//   update(Scalars, w, g, state)                   the increment of each weight slot; state becomes the new
-//   state
+//   noise(Scalars, z)                              the noise factor of a standard normal deviate; 1 means no noise
+//   view(w, e)                                     the weight that the model sees, under noise factors e
+//   pull_back(w, e, d)                             the gradient of each weight slot, given d = dL/dview
+//   update(Scalars, w, g, state)                   the increment of each weight slot; state becomes the new one
 // all of them pure and generic in the number type R. Most rules store one weight and view it as it is:
 
 /// View and gradient of a rule whose one weight slot is the weight.
@@ -82,13 +82,16 @@ struct PlainWeight {
     return 0;
   }
   template <class Scalars, class R>
-  HALFULP_HD static constexpr R view(const Scalars&, const std::array<R, 1>& w,
-                                     const std::array<R, 1>&) noexcept {
+  HALFULP_HD static constexpr R noise(const Scalars&, R) noexcept {
+    return R(1);
+  }
+  template <class R>
+  HALFULP_HD static constexpr R view(const std::array<R, 1>& w, const std::array<R, 1>&) noexcept {
     return w[0];
   }
-  template <class Scalars, class R>
-  HALFULP_HD static constexpr std::array<R, 1> pull_back(const Scalars&, const std::array<R, 1>&,
-                                                         const std::array<R, 1>&, R d) noexcept {
+  template <class R>
+  HALFULP_HD static constexpr std::array<R, 1> pull_back(const std::array<R, 1>&, const std::array<R, 1>&,
+                                                         R d) noexcept {
     return {d};
   }
 };

@@ -5,6 +5,9 @@
 namespace halfulp {
 namespace {
 
+// Elements that are converted together, on the stack.
+constexpr std::size_t chunk = 256;
+
 // A multiplier below every amax: with it the lazy rule chooses afresh.
 constexpr double no_scale = 0x1p-500;
 
@@ -62,16 +65,19 @@ void Slot<R>::load(std::size_t begin, std::span<R> out) const noexcept {
     std::copy_n(numbers_.begin() + static_cast<std::ptrdiff_t>(begin), out.size(), out.begin());
     return;
   }
-  const BlockFormat& f = tensor_.format();
+  const bool scaled = tensor_.format().has_scale();
+  std::array<std::uint32_t, chunk> codes;
   for (std::size_t done = 0; done < out.size();) {
-    const std::size_t block = tensor_.block_of(begin + done);
-    const std::size_t end =
-        f.has_scale() ? std::min(tensor_.block_end(block) - begin, out.size()) : out.size();
+    const std::size_t block = scaled ? tensor_.block_of(begin + done) : 0;
+    const std::size_t end = scaled ? std::min(tensor_.block_end(block) - begin, out.size()) : out.size();
+    const std::size_t count = std::min(end - done, chunk);
+    tensor_.load_codes(begin + done, std::span(codes.data(), count));
     const double multiplier = tensor_.multiplier(block);
-    for (; done < end; ++done) {
-      const double element = decoder_(tensor_.code(begin + done));
-      out[done] = static_cast<R>(f.has_scale() ? static_cast<float>(element * multiplier) : element);
+    for (std::size_t i = 0; i < count; ++i) {
+      const double element = decoder_(codes[i]);
+      out[done + i] = static_cast<R>(scaled ? static_cast<float>(element * multiplier) : element);
     }
+    done += count;
   }
 }
 
@@ -134,29 +140,20 @@ void Slot<R>::store(std::size_t begin, std::span<const R> before, std::span<cons
   const std::size_t count = wanted.size();
   if (native_) {
     std::copy(wanted.begin(), wanted.end(), numbers_.begin() + static_cast<std::ptrdiff_t>(begin));
+    if (out.after.empty()) return;
     std::copy(wanted.begin(), wanted.end(), out.after.begin());
     std::copy(before.begin(), before.end(), out.unmoved.begin());
     std::fill(out.multiplier.begin(), out.multiplier.end(), 1.0);
     return;
   }
-  const BlockFormat& f = tensor_.format();
-  if (f.has_scale()) {
-    for (std::size_t done = 0; done < count;) {
-      const std::size_t block = tensor_.block_of(begin + done);
-      const std::size_t length = std::min(tensor_.block_end(block) - begin, count) - done;
-      const auto part = [&](auto span) { return span.empty() ? span : span.subspan(done, length); };
-      store_block(block, begin + done, part(before), part(wanted), part(random),
-                  {part(out.after), part(out.unmoved), part(out.multiplier)});
-      done += length;
-    }
-    return;
-  }
-  for (std::size_t i = 0; i < count; ++i) {
-    const double value = converter_.value(wanted[i], random.empty() ? 0 : random[i]);
-    tensor_.set_code(begin + i, encode(f.element, value));
-    out.after[i] = static_cast<R>(value);
-    out.unmoved[i] = before[i];
-    out.multiplier[i] = 1.0;
+  const bool scaled = tensor_.format().has_scale();
+  for (std::size_t done = 0; done < count;) {
+    const std::size_t block = scaled ? tensor_.block_of(begin + done) : 0;
+    const std::size_t end = scaled ? std::min(tensor_.block_end(block) - begin, count) : count;
+    const auto part = [&](auto span) { return span.empty() ? span : span.subspan(done, end - done); };
+    store_block(block, begin + done, part(before), part(wanted), part(random),
+                {part(out.after), part(out.unmoved), part(out.multiplier)});
+    done = end;
   }
 }
 
@@ -167,30 +164,52 @@ void Slot<R>::store_block(std::size_t block, std::size_t begin, std::span<const 
   const BlockFormat& f = tensor_.format();
   const double multiplier_before = tensor_.multiplier(block);
   std::uint32_t scale_code = next_scale_code_;
-  if (f.shape.axis != BlockAxis::tensor) {
+  if (f.has_scale() && f.shape.axis != BlockAxis::tensor) {
     scale_code = choose_block_scale(block, multiplier_before, amax(wanted), amax(before));
     tensor_.set_scale_code(block, scale_code);
   }
   const double multiplier = scale_value(f, scale_code, next_tensor_scale_);
   const bool unchanged = multiplier == multiplier_before;
-  for (std::size_t i = 0; i < wanted.size(); ++i) {
-    const std::uint32_t bits = random.empty() ? 0 : random[i];
-    const auto stored = [&](R x) { return element_in_block(x, true, multiplier, converter_, bits); };
-    // A number that is not to move keeps its code. Under a scale that is no power of two fl32(q s) may lie a
-    // hair below q s, where a directed mode would step down every time.
-    if (unchanged && wanted[i] == before[i]) {
-      out.after[i] = out.unmoved[i] = before[i];
-      out.multiplier[i] = multiplier;
-      continue;
+  std::array<double, chunk> elements;
+  std::array<std::uint32_t, chunk> codes;
+  for (std::size_t done = 0; done < wanted.size(); done += chunk) {
+    const std::size_t count = std::min(chunk, wanted.size() - done);
+    const auto bits = random.empty() ? random : random.subspan(done, count);
+    const auto numbers = [&](std::size_t i) {
+      return static_cast<R>(f.has_scale() ? static_cast<float>(elements[i] * multiplier) : elements[i]);
+    };
+    elements_in_block(wanted.subspan(done, count), multiplier, bits, std::span(elements));
+    for (std::size_t i = 0; i < count; ++i) codes[i] = encode(f.element, elements[i]);
+    // A number that is not to move keeps its code. Under a scale that is no power of two fl32(q s) may lie a hair
+    // below q s, where a directed mode would step down every time.
+    if (unchanged && f.has_scale())
+      for (std::size_t i = 0; i < count; ++i)
+        if (wanted[done + i] == before[done + i]) {
+          codes[i] = tensor_.code(begin + done + i);
+          elements[i] = decoder_(codes[i]);
+        }
+    tensor_.store_codes(begin + done, std::span<const std::uint32_t>(codes.data(), count));
+    if (out.after.empty()) continue;
+    for (std::size_t i = 0; i < count; ++i) {
+      out.after[done + i] = numbers(i);
+      // Under an unchanged scale `before` is on the grid and comes back as it is.
+      out.unmoved[done + i] = before[done + i];
+      out.multiplier[done + i] = multiplier;
     }
-    const double element = stored(wanted[i]);
-    tensor_.set_code(begin + i, encode(f.element, element));
-    out.after[i] = static_cast<R>(static_cast<float>(element * multiplier));
-    // Under an unchanged scale `before` is on the grid and comes back as it is.
-    out.unmoved[i] =
-        unchanged ? before[i] : static_cast<R>(static_cast<float>(stored(before[i]) * multiplier));
-    out.multiplier[i] = multiplier;
+    if (unchanged) continue;
+    elements_in_block(before.subspan(done, count), multiplier, bits, std::span(elements));
+    for (std::size_t i = 0; i < count; ++i) out.unmoved[done + i] = numbers(i);
   }
+}
+
+template <class R>
+void Slot<R>::elements_in_block(std::span<const R> x, double multiplier,
+                                std::span<const std::uint32_t> random, std::span<double> out) const noexcept {
+  std::array<double, chunk> quotients;
+  const bool scaled = tensor_.format().has_scale();
+  for (std::size_t i = 0; i < x.size(); ++i)
+    quotients[i] = scaled ? quotient_in_block(x[i], multiplier) : static_cast<double>(x[i]);
+  converter_.values(std::span<const double>(quotients.data(), x.size()), random, out.first(x.size()));
 }
 
 template class Slot<float>;

@@ -1,5 +1,6 @@
 #pragma once
 #include <algorithm>
+#include <array>
 #include <span>
 #include <vector>
 
@@ -9,7 +10,7 @@
 
 namespace halfulp {
 
-/// What a store reports back for the elements of one tile.
+/// What a store reports back for the elements of one tile; empty spans where nobody asks.
 template <class R>
 struct StoredTile {
   std::span<R> after;    ///< what is stored now, read back
@@ -80,6 +81,9 @@ class Slot {
   /// in: multiplier_before: of this block, before this step
   std::uint32_t choose_block_scale(std::size_t block, double multiplier_before, double amax_wanted,
                                    double amax_before) const noexcept;
+  /// The element each number becomes under a multiplier; as many as x has.
+  void elements_in_block(std::span<const R> x, double multiplier, std::span<const std::uint32_t> random,
+                         std::span<double> out) const noexcept;
   void store_block(std::size_t block, std::size_t begin, std::span<const R> before, std::span<const R> wanted,
                    std::span<const std::uint32_t> random, const StoredTile<R>& out) noexcept;
 

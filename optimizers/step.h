@@ -48,6 +48,13 @@ class OptimizedTensor {
   static constexpr std::size_t weight_count = Rule::weight_slots.size();
   static constexpr std::size_t state_count = Rule::state_slots.size();
 
+  /// The weights that a model sees, and what the pull-back of its gradient needs: the weight slots and, for a rule
+  /// with parts, their noise factors.
+  struct View {
+    std::vector<R> weights;
+    std::array<std::vector<R>, weight_count> slots, noise;
+  };
+
   /// Weights start at initialize(initial), states at zero.
   /// errors: throws Error if `initial` does not have the tensor's size.
   OptimizedTensor(const TensorInfo& info, const TensorPlan& plan, std::span<const double> initial);
@@ -58,13 +65,14 @@ class OptimizedTensor {
   const Slot<R>& weight(std::size_t slot) const noexcept { return weights_[slot]; }
   const Slot<R>& state(std::size_t slot) const noexcept { return states_[slot]; }
 
-  /// Phase 0: the weights that the model is to be evaluated at, under the noise of this step and sample, or
-  /// without noise (sample < 0): what a trained model is judged by.
-  void view(const typename Rule::Config& config, const StepInfo& now, int sample, std::span<R> out) const;
+  /// Phase 0: the weights that the model is to be evaluated at, under the noise of this step and sample, or without
+  /// noise (sample < 0): what a trained model is judged by.
+  View look(const typename Rule::Config& config, const StepInfo& now, int sample) const;
 
   /// Adds share * (gradient of each weight slot), given d = dL/dview at that view.
-  void pull_back(const typename Rule::Config& config, const StepInfo& now, int sample, std::span<const R> d,
-                 R share, std::array<std::vector<R>, weight_count>& gradients) const;
+  /// errors: throws Error if d has another size.
+  void pull_back(const View& view, std::span<const R> d, R share,
+                 std::array<std::vector<R>, weight_count>& gradients) const;
 
   /// Phases 2 and 3: one update of everything stored. gradients: [size] for each weight slot (else throws Error).
   /// The result depends on neither the pool nor its size.
@@ -80,7 +88,8 @@ class OptimizedTensor {
   struct Tile;
 
   void require_size(const char* what, std::size_t given) const;
-  std::vector<R> noise(const StepInfo& now, int sample, std::size_t slot) const;
+  /// Noise factors of one weight slot; all 1 without noise.
+  std::vector<R> noise_factors(const Scalars& c, const StepInfo& now, int sample, std::size_t slot) const;
   void compute(const Scalars& c, const std::array<std::vector<R>, weight_count>& gradients, std::size_t begin,
                std::size_t end, Tile& tile) const;
   void choose_tensor_wide_scales(const Scalars& c, const std::array<std::vector<R>, weight_count>& gradients,
@@ -88,9 +97,8 @@ class OptimizedTensor {
   void store(Slot<R>& slot, std::size_t number, const StepInfo& now, std::size_t begin,
              std::span<const R> before, std::span<const R> wanted, const StoredTile<R>& out);
   template <class ProbeTile>
-  void finish(const Scalars& c, const StepInfo& now,
-              const std::array<std::vector<R>, weight_count>& gradients, std::size_t begin, Tile& tile,
-              ProbeTile& probe);
+  void finish(const StepInfo& now, const std::array<std::vector<R>, weight_count>& gradients,
+              std::size_t begin, Tile& tile, ProbeTile& probe);
 
   template <class F>
   void for_each_tile(ThreadPool* pool, F body) {

@@ -81,9 +81,10 @@ void OptimizedTensor<Rule, R>::require_size(const char* what, std::size_t given)
 }
 
 template <class Rule, class R>
-std::vector<R> OptimizedTensor<Rule, R>::noise(const StepInfo& now, int sample, std::size_t slot) const {
-  std::vector<R> z(size());
-  if (sample < 0) return z;
+std::vector<R> OptimizedTensor<Rule, R>::noise_factors(const Scalars& c, const StepInfo& now, int sample,
+                                                       std::size_t slot) const {
+  std::vector<R> factors(size(), R(1));
+  if (sample < 0) return factors;
   std::vector<std::uint32_t> bits(size());
   const RandomStream stream{now.seed,
                             static_cast<std::uint32_t>(now.step),
@@ -92,55 +93,50 @@ std::vector<R> OptimizedTensor<Rule, R>::noise(const StepInfo& now, int sample, 
                             RandomPurpose::noise,
                             static_cast<std::uint8_t>(sample)};
   fill_random_bits_32(stream, 0, std::span(bits));
-  for (std::size_t i = 0; i < z.size(); ++i) z[i] = normal_deviate<R>(bits[i]);
-  return z;
+  for (std::size_t i = 0; i < factors.size(); ++i) factors[i] = Rule::noise(c, normal_deviate<R>(bits[i]));
+  return factors;
+}
+
+/// Element i of every vector.
+template <class R, std::size_t count>
+std::array<R, count> element_at(const std::array<std::vector<R>, count>& vectors, std::size_t i) noexcept {
+  std::array<R, count> element;
+  for (std::size_t k = 0; k < count; ++k) element[k] = vectors[k][i];
+  return element;
 }
 
 template <class Rule, class R>
-void OptimizedTensor<Rule, R>::view(const typename Rule::Config& config, const StepInfo& now, int sample,
-                                    std::span<R> out) const {
+typename OptimizedTensor<Rule, R>::View OptimizedTensor<Rule, R>::look(const typename Rule::Config& config,
+                                                                       const StepInfo& now,
+                                                                       int sample) const {
   const FpEnvironment environment;
-  require_size("view", out.size());
-  if constexpr (weight_count == 1)
-    return weights_[0].load(0, out);
-  else {
+  View view;
+  view.weights.resize(size());
+  if constexpr (weight_count == 1) {
+    weights_[0].load(0, std::span(view.weights));
+  } else {
     const Scalars c = Rule::template scalars<R>(config, constants_, now);
-    std::array<std::vector<R>, weight_count> w, z;
     for (std::size_t slot = 0; slot < weight_count; ++slot) {
-      w[slot].resize(size());
-      weights_[slot].load(0, std::span(w[slot]));
-      z[slot] = noise(now, sample, slot);
+      view.slots[slot].resize(size());
+      weights_[slot].load(0, std::span(view.slots[slot]));
+      view.noise[slot] = noise_factors(c, now, sample, slot);
     }
-    for (std::size_t i = 0; i < size(); ++i) {
-      std::array<R, weight_count> wi, zi;
-      for (std::size_t slot = 0; slot < weight_count; ++slot) wi[slot] = w[slot][i], zi[slot] = z[slot][i];
-      out[i] = Rule::view(c, wi, zi);
-    }
+    for (std::size_t i = 0; i < size(); ++i)
+      view.weights[i] = Rule::view(element_at(view.slots, i), element_at(view.noise, i));
   }
+  return view;
 }
 
 template <class Rule, class R>
-void OptimizedTensor<Rule, R>::pull_back(const typename Rule::Config& config, const StepInfo& now, int sample,
-                                         std::span<const R> d, R share,
+void OptimizedTensor<Rule, R>::pull_back(const View& view, std::span<const R> d, R share,
                                          std::array<std::vector<R>, weight_count>& gradients) const {
   const FpEnvironment environment;
   require_size("derivative", d.size());
   for (auto& gradient : gradients) gradient.resize(size());
-  const Scalars c = Rule::template scalars<R>(config, constants_, now);
-  std::array<std::vector<R>, weight_count> w, z;
-  for (std::size_t slot = 0; slot < weight_count; ++slot) {
-    w[slot].resize(size());
-    if constexpr (weight_count > 1) {
-      weights_[slot].load(0, std::span(w[slot]));
-      z[slot] = noise(now, sample, slot);
-    } else {
-      z[slot].resize(size());
-    }
-  }
   for (std::size_t i = 0; i < size(); ++i) {
-    std::array<R, weight_count> wi, zi;
-    for (std::size_t slot = 0; slot < weight_count; ++slot) wi[slot] = w[slot][i], zi[slot] = z[slot][i];
-    const std::array<R, weight_count> pulled = Rule::pull_back(c, wi, zi, d[i]);
+    std::array<R, weight_count> w{}, e{};
+    if constexpr (weight_count > 1) w = element_at(view.slots, i), e = element_at(view.noise, i);
+    const std::array<R, weight_count> pulled = Rule::pull_back(w, e, d[i]);
     for (std::size_t slot = 0; slot < weight_count; ++slot) gradients[slot][i] += share * pulled[slot];
   }
 }
@@ -234,7 +230,7 @@ void OptimizedTensor<Rule, R>::store(Slot<R>& slot, std::size_t number, const St
 /// parts.
 template <class Rule, class R>
 template <class ProbeTile>
-void OptimizedTensor<Rule, R>::finish(const Scalars& c, const StepInfo& now,
+void OptimizedTensor<Rule, R>::finish(const StepInfo& now,
                                       const std::array<std::vector<R>, weight_count>& gradients,
                                       std::size_t begin, Tile& tile, ProbeTile& probe) {
   std::array<std::vector<R>, weight_count> after, unmoved;
@@ -250,12 +246,10 @@ void OptimizedTensor<Rule, R>::finish(const Scalars& c, const StepInfo& now,
   }
   if constexpr (weight_count > 1) {
     const auto whole = [&](const std::array<std::vector<R>, weight_count>& parts) {
+      std::array<R, weight_count> no_noise;
+      no_noise.fill(R(1));
       std::vector<R> made(tile.count);
-      for (std::size_t i = 0; i < tile.count; ++i) {
-        std::array<R, weight_count> w{};
-        for (std::size_t slot = 0; slot < weight_count; ++slot) w[slot] = parts[slot][i];
-        made[i] = Rule::view(c, w, std::array<R, weight_count>{});
-      }
+      for (std::size_t i = 0; i < tile.count; ++i) made[i] = Rule::view(element_at(parts, i), no_noise);
       return made;
     };
     const auto before = whole(tile.before), wanted = whole(tile.wanted), stored = whole(after);
@@ -264,10 +258,8 @@ void OptimizedTensor<Rule, R>::finish(const Scalars& c, const StepInfo& now,
     probe.see(TileRecord<R>{
         weights_[0].plan(), weight_count, begin, before, gradient, update, wanted, stored, kept, {}});
   }
-  std::vector<R> state_after(tile.count), state_unmoved(tile.count);
   for (std::size_t slot = 0; slot < state_count; ++slot)
-    store(states_[slot], weight_count + slot, now, begin, tile.state_before[slot], tile.state[slot],
-          {state_after, state_unmoved, multiplier});
+    store(states_[slot], weight_count + slot, now, begin, tile.state_before[slot], tile.state[slot], {});
 }
 
 template <class Rule, class R>
@@ -284,7 +276,7 @@ void OptimizedTensor<Rule, R>::step(const typename Rule::Config& config, const S
     const std::size_t begin = index * tile_length_, end = std::min(begin + tile_length_, size());
     Tile tile(end - begin);
     compute(c, gradients, begin, end, tile);
-    finish(c, now, gradients, begin, tile, seen[index]);
+    finish(now, gradients, begin, tile, seen[index]);
   });
   for (auto* slots : {&weights_, &states_})
     for (Slot<R>& slot : *slots) slot.commit_tensor_wide_scale();

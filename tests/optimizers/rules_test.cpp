@@ -127,8 +127,9 @@ TEST_CASE_TEMPLATE("lmd: 200 steps, views and pulled gradients equal the indepen
       const auto c = Lmd::scalars<R>(config, constants, {t, schedule, 0});
       const std::array<R, 2> z{R(test::uniform(start, 900, t)), R(3 * test::uniform(start, 901, t))};
       const R d = gradients[t - 1];
-      CHECK(same_bits(Lmd::view(c, w, z), reference.view(w, z)));
-      const std::array<R, 2> g = Lmd::pull_back(c, w, z, d), expected_g = reference.log_gradients(w, z, d);
+      const std::array<R, 2> e{Lmd::noise(c, z[0]), Lmd::noise(c, z[1])};
+      CHECK(same_bits(Lmd::view(w, e), reference.view(w, z)));
+      const std::array<R, 2> g = Lmd::pull_back(w, e, d), expected_g = reference.log_gradients(w, z, d);
       const std::array<R, 2> u = Lmd::update(c, w, g, state),
                              expected = reference.increments(schedule, w, expected_g);
       for (std::size_t part = 0; part < 2; ++part) {

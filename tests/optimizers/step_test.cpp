@@ -106,15 +106,14 @@ TEST_CASE("step: initial weights of another size are an error that names the ten
                     "tensor layer.weight: wrong number of initial weights: given '2', allowed: 3");
 }
 
-TEST_CASE("step: gradients, views and pulled gradients of another size are errors") {
+TEST_CASE("step: gradients and pulled gradients of another size are errors") {
   const TensorInfo info{"w", 0, {3}, 0};
   OptimizedTensor<AdamW, float> tensor(info, parse_scheme("fp32").of(info), std::vector<double>(3, 1.0));
   NoProbe probe;
   std::vector<float> small(2);
   std::array<std::vector<float>, 1> gradients;
   CHECK_THROWS_AS(tensor.step({}, {1, 1.0, 1}, {small}, nullptr, probe), Error);
-  CHECK_THROWS_AS(tensor.view({}, {1, 1.0, 1}, 0, std::span(small)), Error);
-  CHECK_THROWS_AS(tensor.pull_back({}, {1, 1.0, 1}, 0, small, 1.0f, gradients), Error);
+  CHECK_THROWS_AS(tensor.pull_back(tensor.look({}, {1, 1.0, 1}, 0), small, 1.0f, gradients), Error);
 }
 
 TEST_CASE("step: states start at zero and weights at the initial values, rounded once") {
@@ -134,11 +133,10 @@ TEST_CASE("view and pull_back: a plain weight is viewed as it is stored and pull
   const TensorInfo info{"w", 0, {3}, 0};
   const OptimizedTensor<AdamW, float> tensor(info, parse_scheme("bf16/fp32").of(info),
                                              std::vector<double>{1, 2, 0.1});
-  std::vector<float> seen(3);
-  tensor.view({}, {1, 1.0, 1}, 0, std::span(seen));
-  CHECK(seen == std::vector<float>{1, 2, 0.10009765625f});
+  const auto view = tensor.look({}, {1, 1.0, 1}, 0);
+  CHECK(view.weights == std::vector<float>{1, 2, 0.10009765625f});
   std::array<std::vector<float>, 1> gradients{std::vector<float>{1, 1, 1}};
-  tensor.pull_back({}, {1, 1.0, 1}, 0, std::vector<float>{4, 8, -2}, 0.5f, gradients);
+  tensor.pull_back(view, std::vector<float>{4, 8, -2}, 0.5f, gradients);
   CHECK(gradients[0] == std::vector<float>{3, 5, 0});
 }
 
@@ -146,13 +144,13 @@ TEST_CASE("view and pull_back: lmd without noise is the difference of the parts"
   const TensorInfo info{"w", 0, {2}, 0};
   const OptimizedTensor<Lmd, double> tensor(info, parse_scheme("fp64").of(info),
                                             std::vector<double>{0.3, -0.4});
-  std::vector<double> plus(2), minus(2), seen(2);
+  std::vector<double> plus(2), minus(2);
   tensor.weight(0).load(0, std::span(plus));
   tensor.weight(1).load(0, std::span(minus));
-  tensor.view({}, {1, 1.0, 1}, -1, std::span(seen));
-  for (std::size_t i = 0; i < 2; ++i) CHECK(seen[i] == plus[i] - minus[i]);
+  const auto view = tensor.look({}, {1, 1.0, 1}, -1);
+  for (std::size_t i = 0; i < 2; ++i) CHECK(view.weights[i] == plus[i] - minus[i]);
   std::array<std::vector<double>, 2> gradients;
-  tensor.pull_back({}, {1, 1.0, 1}, -1, std::vector<double>{2, 4}, 1.0, gradients);
+  tensor.pull_back(view, std::vector<double>{2, 4}, 1.0, gradients);
   CHECK(gradients[0] == std::vector<double>{plus[0] * 2, plus[1] * 4});
   CHECK(gradients[1] == std::vector<double>{-(minus[0] * 2), -(minus[1] * 4)});
 }
@@ -160,11 +158,10 @@ TEST_CASE("view and pull_back: lmd without noise is the difference of the parts"
 TEST_CASE("probe: a rule that stores parts shows each part, then the weight they make") {
   const TensorInfo info{"w", 0, {40}, 0};
   OptimizedTensor<Lmd, float> tensor(info, parse_scheme("bf16/fp32").of(info), std::vector<double>(40, 0.3));
-  std::vector<float> before(40), after(40);
-  tensor.view({}, {1, 1.0, 1}, -1, std::span(before));
+  const std::vector<float> before = tensor.look({}, {1, 1.0, 1}, -1).weights;
   test::Recorder<float> seen;
   tensor.step({}, {1, 1.0, 1}, {std::vector<float>(40, 1.0f), std::vector<float>(40, -1.0f)}, nullptr, seen);
-  tensor.view({}, {1, 1.0, 1}, -1, std::span(after));
+  const std::vector<float> after = tensor.look({}, {1, 1.0, 1}, -1).weights;
   REQUIRE(seen.tiles.size() == 3);
   for (std::size_t record = 0; record < 3; ++record) CHECK(seen.tiles[record].slot == record);
   const auto& [plus, minus, whole] = std::tie(seen.tiles[0], seen.tiles[1], seen.tiles[2]);
@@ -184,9 +181,7 @@ TEST_CASE(
   const OptimizedTensor<Lmd, double> tensor(info, parse_scheme("fp64").of(info),
                                             std::vector<double>(64, 0.3));
   const auto view = [&](std::uint64_t step, int sample, std::uint64_t seed) {
-    std::vector<double> out(64);
-    tensor.view({}, {step, 1.0, seed}, sample, std::span(out));
-    return out;
+    return tensor.look({}, {step, 1.0, seed}, sample).weights;
   };
   CHECK(view(1, 0, 1) == view(1, 0, 1));
   CHECK(view(1, 0, 1) != view(2, 0, 1));
@@ -194,7 +189,7 @@ TEST_CASE(
   CHECK(view(1, 0, 1) != view(1, 0, 2));
   // With d = 1, U+ + U- is exactly the view: m+ e+ - m- e-.
   std::array<std::vector<double>, 2> gradients;
-  tensor.pull_back({}, {1, 1.0, 1}, 0, std::vector<double>(64, 1.0), 1.0, gradients);
+  tensor.pull_back(tensor.look({}, {1, 1.0, 1}, 0), std::vector<double>(64, 1.0), 1.0, gradients);
   const std::vector<double> seen = view(1, 0, 1);
   for (std::size_t i = 0; i < 64; ++i) CHECK(gradients[0][i] + gradients[1][i] == seen[i]);
 }
