@@ -17,9 +17,13 @@ struct ElementStep {
     return std::isfinite(before) && std::isfinite(gradient) && std::isfinite(update) &&
            std::isfinite(wanted) && std::isfinite(after) && std::isfinite(unmoved);
   }
-  /// Distance from `unmoved` to its neighbour in the update's direction, under this step's scale; nullopt
-  /// where there is no neighbour or no grid.
-  std::optional<double> gap() const noexcept { return grid ? grid->gap(unmoved, update > 0) : std::nullopt; }
+  /// Whether its scale underflowed to zero: the grid is then the one number 0.
+  bool has_zero_scale() const noexcept { return grid && grid->multiplier == 0; }
+  /// Distance from `unmoved` to its neighbour in the update's direction, under this step's scale; nullopt where there
+  /// is no neighbour or no grid.
+  std::optional<double> gap() const noexcept {
+    return grid && !has_zero_scale() ? grid->gap(unmoved, update > 0) : std::nullopt;
+  }
 };
 
 /// Element i of a tile.

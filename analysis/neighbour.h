@@ -50,7 +50,10 @@ struct StoredGrid {
     return element_in_block(value, true, multiplier, nearest, 0);
   }
 
-  double smallest_positive() const noexcept { return element.min_positive() * multiplier; }
+  /// As it is stored: fl32(min_positive * multiplier). Exact without a scale.
+  double smallest_positive() const noexcept {
+    return multiplier == 1 ? element.min_positive() : static_cast<float>(element.min_positive() * multiplier);
+  }
 };
 
 }  // namespace halfulp

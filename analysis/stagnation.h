@@ -23,6 +23,7 @@ inline constexpr std::array<std::string_view, 6> stagnation_cause_names{
 /// in: e.update != 0 and e.after == e.unmoved, all finite
 inline StagnationCause stagnation_cause(const ElementStep& e) noexcept {
   if (e.wanted == e.before) return StagnationCause::absorbed;
+  if (e.has_zero_scale()) return StagnationCause::at_zero;
   const std::optional<double> gap = e.gap();
   if (e.grid && !gap) return StagnationCause::saturated;
   if (e.unmoved == 0) return StagnationCause::at_zero;

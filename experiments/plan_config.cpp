@@ -16,41 +16,38 @@ auto parse_at(const std::string& where, Parse parse) {
   }
 }
 
-/// Reads the parts that are given over `slot`. A new format brings its own default scale policy.
-void read_slot(YamlMap map, SlotPlan& slot, bool is_weight) {
-  if (map.has("format")) {
-    const BlockFormat format =
-        parse_at(map.where("format"), [&] { return parse_format(map.text("format", "")); });
-    slot.scale = is_weight ? default_weight_scale(format) : recompute_scale;
-    slot.format = format;
-  }
-  if (map.has("rounding"))
-    slot.rounding = parse_at(map.where("rounding"), [&] { return parse_rounding(map.text("rounding", "")); });
-  if (map.has("overflow"))
-    slot.overflow = parse_at(map.where("overflow"), [&] { return parse_overflow(map.text("overflow", "")); });
-  if (map.has("scale"))
-    slot.scale = parse_at(map.where("scale"), [&] { return parse_scale_policy(map.text("scale", "")); });
-  map.node("format"), map.node("rounding"), map.node("overflow"), map.node("scale");
+SlotChange read_slot(YamlMap map) {
+  SlotChange change;
+  const auto read = [&](const char* key, auto& part, auto parse) {
+    const std::string text = map.text(key, "");
+    if (map.has(key)) part = parse_at(map.where(key), [&] { return parse(text); });
+  };
+  read("format", change.format, [](const std::string& text) { return parse_format(text); });
+  read("rounding", change.rounding, [](const std::string& text) { return parse_rounding(text); });
+  read("overflow", change.overflow, [](const std::string& text) { return parse_overflow(text); });
+  read("scale", change.scale, [](const std::string& text) { return parse_scale_policy(text); });
   map.check_all_known();
+  return change;
 }
 
-void read_slots(YamlMap& map, TensorPlan& plan) {
-  read_slot(map.map("weights"), plan.weights, true);
-  read_slot(map.map("first_moment"), plan.first_moment, false);
-  read_slot(map.map("second_moment"), plan.second_moment, false);
+TensorChange read_change(YamlMap& map) {
+  return {read_slot(map.map("weights")), read_slot(map.map("first_moment")),
+          read_slot(map.map("second_moment"))};
 }
 
-PlanOverride read_override(YamlMap map, const TensorPlan& base) {
-  PlanOverride override_{map.text("match", ""), {}, {}, {}};
+PlanOverride read_override(YamlMap map) {
+  PlanOverride override_{map.text("match", ""), {}};
   if (override_.match.empty())
     throw Error(map.where("match"), "an override needs a name pattern", "", "a pattern");
-  TensorPlan changed = base;
-  read_slots(map, changed);
+  override_.change = read_change(map);
   map.check_all_known();
-  if (map.has("weights")) override_.weights = changed.weights;
-  if (map.has("first_moment")) override_.first_moment = changed.first_moment;
-  if (map.has("second_moment")) override_.second_moment = changed.second_moment;
   return override_;
+}
+
+/// A scale policy for a slot that has no scale would do nothing.
+void require_scale(const SlotChange& change, const SlotPlan& slot, const std::string& where) {
+  if (change.scale && (!slot.format || !slot.format->has_scale()))
+    throw Error(where, "a scale policy for a slot without a scale", to_string(*change.scale), "none");
 }
 
 nlohmann::ordered_json slot_to_json(const SlotPlan& slot) {
@@ -59,6 +56,15 @@ nlohmann::ordered_json slot_to_json(const SlotPlan& slot) {
                               {"rounding", to_string(slot.rounding)},
                               {"overflow", to_string(slot.overflow)}};
   if (slot.format->has_scale()) json["scale"] = to_string(slot.scale);
+  return json;
+}
+
+nlohmann::ordered_json change_to_json(const SlotChange& change) {
+  nlohmann::ordered_json json = nlohmann::ordered_json::object();
+  if (change.format) json["format"] = to_spec(*change.format);
+  if (change.rounding) json["rounding"] = to_string(*change.rounding);
+  if (change.overflow) json["overflow"] = to_string(*change.overflow);
+  if (change.scale) json["scale"] = to_string(*change.scale);
   return json;
 }
 
@@ -72,13 +78,17 @@ Plan parse_plan(YamlMap& parent, const std::string& key, Rounding weight_roundin
   Plan plan = parse_at(parent.where(key), [&] { return parse_scheme(scheme); });
   plan.base.weights.rounding = weight_rounding;
   if (plan.weights_of_vectors) plan.weights_of_vectors->rounding = weight_rounding;
-  read_slots(map, plan.base);
+  const TensorChange change = read_change(map);
+  change.apply_to(plan.base);
+  require_scale(change.weights, plan.base.weights, map.path_of("weights"));
+  require_scale(change.first_moment, plan.base.first_moment, map.path_of("first_moment"));
+  require_scale(change.second_moment, plan.base.second_moment, map.path_of("second_moment"));
   // Vectors keep the format of the scheme, but round as the weights do.
   if (plan.weights_of_vectors) plan.weights_of_vectors->rounding = plan.base.weights.rounding;
   const YAML::Node overrides = map.node("overrides");
   for (std::size_t i = 0; overrides.IsSequence() && i < overrides.size(); ++i)
     plan.overrides.push_back(read_override(
-        YamlMap(overrides[i], map.file(), map.path_of("overrides[" + std::to_string(i) + "]")), plan.base));
+        YamlMap(overrides[i], map.file(), map.path_of("overrides[" + std::to_string(i) + "]"))));
   if (overrides.IsDefined() && !overrides.IsSequence())
     throw Error(map.where("overrides"), "a list is needed", YAML::Dump(overrides),
                 "[{match: PATTERN, weights: {...}}]");
@@ -92,13 +102,11 @@ nlohmann::ordered_json to_json(const Plan& plan) {
                               {"first_moment", slot_to_json(plan.base.first_moment)},
                               {"second_moment", slot_to_json(plan.base.second_moment)}};
   if (plan.weights_of_vectors) json["weights_of_vectors"] = slot_to_json(*plan.weights_of_vectors);
-  for (const PlanOverride& override_ : plan.overrides) {
-    nlohmann::ordered_json one{{"match", override_.match}};
-    if (override_.weights) one["weights"] = slot_to_json(*override_.weights);
-    if (override_.first_moment) one["first_moment"] = slot_to_json(*override_.first_moment);
-    if (override_.second_moment) one["second_moment"] = slot_to_json(*override_.second_moment);
-    json["overrides"].push_back(one);
-  }
+  for (const PlanOverride& override_ : plan.overrides)
+    json["overrides"].push_back({{"match", override_.match},
+                                 {"weights", change_to_json(override_.change.weights)},
+                                 {"first_moment", change_to_json(override_.change.first_moment)},
+                                 {"second_moment", change_to_json(override_.change.second_moment)}});
   return json;
 }
 

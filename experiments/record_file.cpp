@@ -43,8 +43,8 @@ RecordFile::RecordFile(const std::string& folder, const std::string& name)
     ::close(file_);
     throw Error("records", "another process is writing to this file", path_, "one process per shard");
   }
-  if (::ftruncate(file_, static_cast<off_t>(whole_lines(path_))) != 0)
-    refuse(path_, "a torn line cannot be dropped");
+  good_ = static_cast<long long>(whole_lines(path_));
+  if (::ftruncate(file_, static_cast<off_t>(good_)) != 0) refuse(path_, "a torn line cannot be dropped");
 }
 
 RecordFile::~RecordFile() { ::close(file_); }
@@ -54,9 +54,16 @@ void RecordFile::append(const nlohmann::ordered_json& line) {
   const std::lock_guard lock(mutex_);
   for (std::size_t done = 0; done < text.size();) {
     const ssize_t written = ::write(file_, text.data() + done, text.size() - done);
-    if (written < 0 && errno != EINTR) refuse(path_, "the line cannot be written");
     if (written > 0) done += static_cast<std::size_t>(written);
+    if (written >= 0 || errno == EINTR) continue;
+    // Half a line would glue onto the next one.
+    const int reason = errno;
+    const bool dropped = ::ftruncate(file_, static_cast<off_t>(good_)) == 0;
+    errno = reason;
+    refuse(path_,
+           dropped ? "the line cannot be written" : "the line cannot be written, nor its half dropped");
   }
+  good_ += static_cast<long long>(text.size());
   if (::fdatasync(file_) != 0) refuse(path_, "the line cannot be flushed to the disk");
 }
 
@@ -76,9 +83,10 @@ std::vector<nlohmann::ordered_json> read_records(const std::string& folder) {
     for (std::size_t number = 1; std::getline(in, line); ++number) {
       if (in.eof()) break;  // no line end: torn
       auto record = nlohmann::ordered_json::parse(line, nullptr, false);
-      if (record.is_discarded())
+      const bool is_record = record.is_object() && record.contains("key") && record.at("key").is_string();
+      if (!is_record)
         throw Error(file.string() + ", line " + std::to_string(number), "no JSON record", line.substr(0, 80),
-                    "one JSON object per line");
+                    "one JSON object with a key per line");
       records.push_back(std::move(record));
     }
   }

@@ -22,6 +22,7 @@ class RecordFile {
  private:
   std::string path_;
   int file_;
+  long long good_ = 0;  // bytes of whole lines
   std::mutex mutex_;
 };
 

@@ -1,10 +1,13 @@
 #include "experiments/run.h"
 
+#include <algorithm>
+
 #include "analysis/sign_flips.h"
 #include "emulation/fp_environment.h"
 #include "experiments/measurements.h"
 #include "experiments/training.h"
 #include "experiments/version.h"
+#include "formats/error.h"
 
 namespace halfulp {
 namespace {
@@ -65,8 +68,8 @@ class CountedTraining {
       NoProbe none;
       const bool measure = (t - 1) % config_.measure_every == 0;
       const double loss = measure ? training_.step(t, factor, counted) : training_.step(t, factor, none);
-      if (measure) all_.join(counted), since_row_.join(counted);
-      if (measure && t > config_.steps - (config_.steps + 9) / 10) last_.join(counted);
+      if (measure) all_.join(counted), since_row_.join(counted), ++rows_measured_;
+      if (measure && t > config_.steps - (config_.steps + 9) / 10) last_.join(counted), ++last_measured_;
       changed_steps_ += measure && counted.stored.stagnation.updated > counted.stored.stagnation.stayed;
       if (!std::isfinite(loss) || !all_finite(training_.weights())) return t;
       if (t % config_.trace_every == 0 || t == config_.steps) follow(t, loss);
@@ -77,7 +80,7 @@ class CountedTraining {
 
   Json measurements() const {
     return {{"all", halfulp::to_json(all_)},
-            {"last_tenth", halfulp::to_json(last_)},
+            {"last_tenth", last_measured_ == 0 ? Json() : halfulp::to_json(last_)},
             {"changed_steps", changed_steps_}};
   }
   Json trace() const { return trace_.to_json(); }
@@ -91,22 +94,26 @@ class CountedTraining {
     if (t > 0) {
       trace_.step.push_back(t);
       trace_.loss.push_back(loss);
-      trace_.stagnation.push_back(since_row_.stored.stagnation.share());
-      trace_.delivered.push_back(since_row_.stored.delivery.ratio());
-      const Trapping& trapping = since_row_.stored.trapping;
-      trace_.zero_share.push_back(trapping.elements == 0 ? 0
-                                                         : static_cast<double>(trapping.zero_after) /
-                                                               static_cast<double>(trapping.elements));
+      // A row without a measured step since the last one knows the loss alone: null in the record.
+      const StepCounters& c = since_row_.stored;
+      const bool known = rows_measured_ > 0;
+      trace_.stagnation.push_back(known ? c.stagnation.share() : NAN);
+      trace_.delivered.push_back(known ? c.delivery.ratio() : NAN);
+      trace_.zero_share.push_back(known && c.trapping.elements > 0
+                                      ? static_cast<double>(c.trapping.zero_after) /
+                                            static_cast<double>(c.trapping.elements)
+                                      : NAN);
       trace_.rms_weight.push_back(rms(std::span<const double>(weights)));
     }
     since_row_ = {};
+    rows_measured_ = 0;
   }
 
   const RunConfig& config_;
   Training<Rule, R> training_;
   std::vector<double> start_;
   CounterProbe all_, last_, since_row_;
-  std::uint64_t changed_steps_ = 0;
+  std::uint64_t changed_steps_ = 0, rows_measured_ = 0, last_measured_ = 0;
   Trace trace_;
 };
 
@@ -181,6 +188,20 @@ std::vector<double> train_twin(const RunConfig& config, bool other_order, DataSe
 }
 
 }  // namespace
+
+void SharedWork::prepare(const RunConfig& config) {
+  if (!config.problem.data_set.empty()) data_.fashion_mnist(config.problem.data_set);
+  if (config.plan.overrides.empty()) return;
+  const NamedTask<double> named =
+      make_task<double>(config.problem, config.steps, config.seed, 0, data_, nullptr);
+  const auto& tensors = named.task->tensors().tensors();
+  std::string names;
+  for (const TensorInfo& tensor : tensors) names += (names.empty() ? "" : ", ") + tensor.name;
+  for (const PlanOverride& override_ : config.plan.overrides)
+    if (std::none_of(tensors.begin(), tensors.end(),
+                     [&](const TensorInfo& tensor) { return matches_pattern(override_.match, tensor.name); }))
+      throw Error("plan.overrides", "a pattern matches no tensor", override_.match, names);
+}
 
 std::vector<double> SharedWork::twin_weights(const RunConfig& config, bool other_order) {
   RunConfig twin = config;

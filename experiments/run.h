@@ -12,6 +12,10 @@ class SharedWork {
  public:
   DataSets& data() { return data_; }
 
+  /// Loads what the run needs and checks what only the task can check, before anything is written.
+  /// errors: throws Error on missing data, or an override that matches no tensor.
+  void prepare(const RunConfig& config);
+
   /// Final weights of the fp32 AdamW twin of this run (on its own data order, or on another one), from the
   /// first caller who needs it; the others wait.
   std::vector<double> twin_weights(const RunConfig& config, bool other_data_order);

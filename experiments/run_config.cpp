@@ -2,6 +2,8 @@
 
 #include "experiments/data/fashion_mnist.h"
 #include "experiments/plan_config.h"
+#include "experiments/problems/problems.h"
+#include "formats/catalog.h"
 #include "formats/error.h"
 #include "formats/nearest_name.h"
 
@@ -20,8 +22,19 @@ ProblemConfig parse_problem(YamlMap& root) {
   } catch (const Error& error) {
     throw Error::at(root.where("problem"), error);
   }
-  for (auto& [key, value] : problem.settings) value = map.number(key, value, -1e300, 1e300);
-  if (problem.name == "fashion_mlp") problem.data_set = map.text("data_set", fashion_mnist_directory);
+  if (problem.name == "fashion_mlp") {
+    for (auto& [key, value] : problem.settings)
+      value = static_cast<double>(map.count(key, static_cast<std::uint64_t>(value), 1, 100'000));
+    problem.data_set = map.text("data_set", fashion_mnist_directory);
+  } else {
+    for (auto& [key, value] : problem.settings) value = map.number(key, value, -1e300, 1e300);
+    // A toy problem says itself which settings it can be built with.
+    try {
+      make_problem<double>(problem.name, {0, 1, problem.settings});
+    } catch (const Error& error) {
+      throw Error::at(root.where("problem"), error);
+    }
+  }
   map.check_all_known();
   return problem;
 }
@@ -60,6 +73,18 @@ AnyRule parse_rule(YamlMap& root) {
   return chosen;
 }
 
+/// A rounding asked for where the weights are the rule's own numbers would change nothing but the label.
+void require_effect(YamlMap& root, const RunConfig& config) {
+  const YAML::Node plan = root.node("plan");
+  const bool asked = plan.IsMap() && plan["weights"].IsMap() && plan["weights"]["rounding"].IsDefined();
+  const auto& format = config.plan.base.weights.format;
+  const bool unrounded = !format || (*format == unscaled(fp32) && config.number == NumberType::float32);
+  if (asked && unrounded)
+    throw Error(root.where("plan.weights.rounding"),
+                "these weights are stored as the rule's own numbers, unrounded",
+                to_string(config.plan.base.weights.rounding), "no rounding, or a narrower format");
+}
+
 }  // namespace
 
 RunConfig parse_run_config(const YAML::Node& node, const std::string& file) {
@@ -77,6 +102,7 @@ RunConfig parse_run_config(const YAML::Node& node, const std::string& file) {
                                                                                      : NumberType::float32;
   if (config.plan.scheme == "fp64" && config.number == NumberType::float32)
     throw Error(root.where("number"), "scheme fp64 stores the rule's own numbers", "float32", "float64");
+  require_effect(root, config);
   config.seed = root.count("seed", 0, 0, ~std::uint64_t{0});
   config.measure_every = root.count("measure_every", 1, 1, 1'000'000'000);
   config.trace_every = root.count("trace_every", 50, 1, 1'000'000'000);
@@ -99,6 +125,7 @@ nlohmann::ordered_json to_json(const AnyRule& any) {
 nlohmann::ordered_json to_json(const RunConfig& config) {
   nlohmann::ordered_json problem{{"name", config.problem.name}};
   for (const auto& [key, value] : config.problem.settings) problem[key] = value;
+  if (!config.problem.data_set.empty()) problem["data_set"] = config.problem.data_set;
   nlohmann::ordered_json json{{"problem", problem},
                               {"rule", to_json(config.rule)},
                               {"plan", to_json(config.plan)},

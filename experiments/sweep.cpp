@@ -1,5 +1,6 @@
 #include "experiments/sweep.h"
 
+#include <array>
 #include <atomic>
 #include <charconv>
 #include <chrono>
@@ -51,26 +52,34 @@ Json record_run(const RunConfig& config, SharedWork& shared, ThreadPool* pool, c
 }  // namespace
 
 Shard parse_shard(const std::string& text) {
-  const auto from_variables = [](const char* index, const char* count) -> std::optional<std::string> {
-    const char *i = std::getenv(index), *n = std::getenv(count);
-    return i && n ? std::optional(std::string(i) + "/" + n) : std::nullopt;
-  };
+  // Launchers that number their processes: a Slurm array, srun, Open MPI, and MPIs with a PMI.
+  constexpr std::array variables{
+      std::array{"SLURM_ARRAY_TASK_ID", "SLURM_ARRAY_TASK_COUNT"}, std::array{"SLURM_PROCID", "SLURM_NTASKS"},
+      std::array{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"}, std::array{"PMI_RANK", "PMI_SIZE"}};
   std::string given = text;
-  if (given.empty())
-    if (const auto slurm = from_variables("SLURM_ARRAY_TASK_ID", "SLURM_ARRAY_TASK_COUNT")) given = *slurm;
-  if (given.empty())
-    if (const auto mpi = from_variables("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE")) given = *mpi;
+  unsigned first = 0;
+  for (const auto& [index, count] : variables) {
+    const char *i = std::getenv(index), *n = std::getenv(count);
+    if (!given.empty() || !i || !n) continue;
+    given = std::string(i) + "/" + n;
+    // --array=1-4 counts from its smallest number.
+    const char* smallest = std::getenv("SLURM_ARRAY_TASK_MIN");
+    if (std::string_view(index) == "SLURM_ARRAY_TASK_ID" && smallest) parse_whole(smallest, first);
+  }
   if (given.empty()) return {};
   Shard shard;
   const std::size_t slash = given.find('/');
   if (slash == std::string::npos || !parse_whole(std::string_view(given).substr(0, slash), shard.index) ||
-      !parse_whole(std::string_view(given).substr(slash + 1), shard.count) || shard.index >= shard.count)
+      !parse_whole(std::string_view(given).substr(slash + 1), shard.count) || shard.index < first ||
+      (shard.index -= first) >= shard.count)
     throw Error("--shard", "no such shard", given, "i/n with 0 <= i < n");
   return shard;
 }
 
 SweepReport sweep(const std::vector<RunConfig>& runs, const std::string& folder, Shard shard,
                   unsigned threads, const SweepProgress& progress) {
+  SharedWork shared;
+  for (const RunConfig& config : runs) shared.prepare(config);
   RecordFile records(folder, file_name("records", shard)),
       environments(folder, file_name("environment", shard));
   const std::map<std::string, Json> known = known_records(folder);
@@ -87,7 +96,6 @@ SweepReport sweep(const std::vector<RunConfig>& runs, const std::string& folder,
       todo.push_back(&runs[i]);
   }
 
-  SharedWork shared;
   std::atomic<std::size_t> next = 0, finished = report.already;
   std::mutex mutex;
   std::exception_ptr failure;
@@ -117,10 +125,11 @@ SweepReport sweep(const std::vector<RunConfig>& runs, const std::string& folder,
 
 Json run_into(const RunConfig& config, const std::string& folder, unsigned threads,
               const StepProgress& progress) {
+  SharedWork shared;
+  shared.prepare(config);
   RecordFile records(folder, "records.jsonl"), environments(folder, "environment.jsonl");
   const std::map<std::string, Json> known = known_records(folder);
   if (const auto found = known.find(record_key(config)); found != known.end()) return found->second;
-  SharedWork shared;
   ThreadPool pool(threads);
   return record_run(config, shared, threads > 1 ? &pool : nullptr, progress, records, environments);
 }

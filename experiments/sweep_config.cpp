@@ -11,6 +11,16 @@ namespace {
 
 using Assignment = std::vector<std::pair<std::string, std::string>>;
 
+/// An error inside gets this place in front.
+template <class F>
+auto at(const std::string& where, F f) {
+  try {
+    return f();
+  } catch (const Error& error) {
+    throw Error::at(where, error);
+  }
+}
+
 std::vector<std::string> values_of(const YAML::Node& node, const std::string& where) {
   std::vector<std::string> values;
   if (node.IsScalar()) values.push_back(node.Scalar());
@@ -28,6 +38,7 @@ std::vector<std::string> values_of(const YAML::Node& node, const std::string& wh
 std::vector<Assignment> product_of(const YAML::Node& entry, const std::string& where) {
   if (!entry.IsMap())
     throw Error(where, "a map is needed", YAML::Dump(entry), "{rule.eta: [1e-3, 1e-2], ...}");
+  YamlMap unique(entry, where, "");  // refuses a key that stands twice
   std::vector<Assignment> all{{}};
   for (const auto& pair : entry) {
     const std::string key = pair.first.Scalar();
@@ -44,8 +55,8 @@ std::vector<Assignment> product_of(const YAML::Node& entry, const std::string& w
 
 std::vector<Assignment> expand_grid(const YAML::Node& grid, const std::string& file) {
   if (!grid.IsDefined()) return {{}};
-  if (!grid.IsSequence())
-    throw Error(file + ", key grid", "a list is needed", YAML::Dump(grid), "- {key: values}");
+  if (!grid.IsSequence() || grid.size() == 0)
+    throw Error(file + ", key grid", "a list of products is needed", YAML::Dump(grid), "- {key: values}");
   std::vector<Assignment> all;
   for (std::size_t i = 0; i < grid.size(); ++i)
     for (Assignment& assignment : product_of(grid[i], file + ", key grid[" + std::to_string(i) + "]"))
@@ -58,12 +69,16 @@ std::vector<Assignment> expand_grid(const YAML::Node& grid, const std::string& f
 std::vector<RunConfig> parse_sweep_config(const std::string& file, const std::vector<std::string>& settings) {
   YamlMap root(load_yaml(file), file, "");
   const YAML::Node base = root.node("base"), seeds = root.node("seeds");
+  if (base.IsDefined() && !base.IsMap())
+    throw Error(root.where("base"), "a map is needed", YAML::Dump(base), "a run config");
   if (!base.IsDefined()) throw Error(root.where("base"), "a sweep needs a base", "", "base: {a run config}");
   const std::vector<Assignment> grid = expand_grid(root.node("grid"), file);
   const std::string tuned_by = root.text("tuned_by", "");
   root.check_all_known();
   const std::filesystem::path folder = std::filesystem::path(file).parent_path() / tuned_by;
-  const Winners winners = tuned_by.empty() ? Winners{} : find_winners(read_records(folder.string()));
+  const Winners winners = at(root.where("tuned_by"), [&] {
+    return tuned_by.empty() ? Winners{} : find_winners(read_records(folder.string()));
+  });
 
   std::vector<RunConfig> runs;
   for (const Assignment& assignment : grid) {
@@ -71,7 +86,7 @@ std::vector<RunConfig> parse_sweep_config(const std::string& file, const std::ve
     for (const std::string& setting : settings) apply_setting(node, setting);
     for (const auto& [key, value] : assignment) set_yaml_key(node, key, value);
     RunConfig run = parse_run_config(node, file);
-    if (!tuned_by.empty()) run.rule = winners.of(run);
+    if (!tuned_by.empty()) run.rule = at(root.where("tuned_by"), [&] { return winners.of(run); });
     for (const std::string& seed :
          seeds.IsDefined() ? values_of(seeds, root.where("seeds")) : std::vector{std::to_string(run.seed)}) {
       YAML::Node with_seed = YAML::Clone(node);

@@ -1,16 +1,20 @@
 #include "experiments/tuning.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
-#include "experiments/plan_config.h"
+#include "experiments/run.h"
 #include "formats/error.h"
 
 namespace halfulp {
 namespace {
 
-std::string group_of(const std::string& label, const nlohmann::ordered_json& plan) {
-  return label + " on " + plan.at("scheme").get<std::string>() + " " + plan.dump();
+/// Everything of a config but the numbers of its rule, its seed, and what is only looked at.
+std::string group_of(const std::string& label, nlohmann::ordered_json config) {
+  for (const char* key : {"rule", "seed", "measure_every", "trace_every", "sign_twin_eta"}) config.erase(key);
+  return label + " on " + config.at("plan").at("scheme").get<std::string>() + " " + config.dump();
 }
 
 double judged_loss(const nlohmann::ordered_json& record) {
@@ -23,9 +27,10 @@ double judged_loss(const nlohmann::ordered_json& record) {
 
 double Candidate::mean() const {
   if (diverged > 0 || losses.empty()) return std::numeric_limits<double>::infinity();
-  double sum = 0;
-  for (const double loss : losses) sum += loss;
-  return sum / static_cast<double>(losses.size());
+  // In order of size: the order of the records is that of the threads that made them.
+  std::vector<double> sorted = losses;
+  std::sort(sorted.begin(), sorted.end());
+  return std::accumulate(sorted.begin(), sorted.end(), 0.0) / static_cast<double>(sorted.size());
 }
 
 void Winners::add(const std::string& group, const Candidate& candidate) {
@@ -34,11 +39,16 @@ void Winners::add(const std::string& group, const Candidate& candidate) {
 }
 
 AnyRule Winners::of(const RunConfig& run) const {
-  const std::string group = group_of(rule_label(run.rule, run.plan), to_json(run.plan));
+  const std::string group = group_of(rule_label(run.rule, run.plan), to_json(run));
   const auto found = best_.find(group);
-  if (found == best_.end())
-    throw Error("tuned_by", "no tuning record for this rule and plan", group,
-                std::to_string(best_.size()) + " others");
+  if (found == best_.end() || !std::isfinite(found->second.mean())) {
+    std::string known;
+    for (const auto& [name, candidate] : best_)
+      known += (known.empty() ? "" : ", ") + name.substr(0, name.find(" {"));
+    throw Error("tuned_by",
+                found == best_.end() ? "no tuning record for this run" : "every tuning record diverged",
+                group, known.empty() ? "a folder with records" : known);
+  }
   AnyRule rule = run.rule;
   std::visit(
       [&]<class Choice>(Choice& choice) {
@@ -54,9 +64,10 @@ AnyRule Winners::of(const RunConfig& run) const {
 Winners find_winners(const std::vector<nlohmann::ordered_json>& records) {
   std::map<std::string, std::map<std::string, Candidate>> groups;
   for (const auto& record : records) {
+    if (record.value("bits_version", 0) != bits_version) continue;
     const auto& config = record.at("config");
     Candidate& candidate =
-        groups[group_of(record.at("label").get<std::string>(), config.at("plan"))][config.at("rule").dump()];
+        groups[group_of(record.at("label").get<std::string>(), config)][config.at("rule").dump()];
     candidate.rule = config.at("rule");
     if (record.at("status") == "diverged")
       ++candidate.diverged;

@@ -30,7 +30,8 @@ class Winners {
   std::map<std::string, Candidate> best_;
 };
 
-/// Runs are grouped by label and plan, told apart by the numbers of their rule, and averaged over seeds.
+/// Runs of this bits version, grouped by everything but the numbers of their rule and the seed, told apart by those
+/// numbers, and averaged over seeds.
 Winners find_winners(const std::vector<nlohmann::ordered_json>& records);
 
 }  // namespace halfulp

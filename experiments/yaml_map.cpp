@@ -1,7 +1,8 @@
 #include "experiments/yaml_map.h"
 
 #include <charconv>
-#include <cmath>
+#include <filesystem>
+#include <fstream>
 
 #include "formats/error.h"
 #include "formats/nearest_name.h"
@@ -15,6 +16,27 @@ std::string join(const std::vector<std::string>& names) {
   return joined;
 }
 
+/// Well-formed by the table of RFC 3629: lead byte, then as many continuation bytes as it says; no overlong forms,
+/// surrogates, or numbers beyond 10FFFF.
+bool is_utf8(const std::string& text) {
+  const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
+  for (std::size_t i = 0; i < text.size();) {
+    const unsigned lead = byte(i), next = byte(i + 1);
+    const std::size_t more = lead < 0x80                    ? 0
+                             : lead >= 0xc2 && lead <= 0xdf ? 1
+                             : lead >= 0xe0 && lead <= 0xef ? 2
+                             : lead >= 0xf0 && lead <= 0xf4 ? 3
+                                                            : 9;
+    if (more == 9 || (lead == 0xe0 && next < 0xa0) || (lead == 0xed && next > 0x9f) ||
+        (lead == 0xf0 && next < 0x90) || (lead == 0xf4 && next > 0x8f))
+      return false;
+    for (std::size_t k = 1; k <= more; ++k)
+      if ((byte(i + k) & 0xc0) != 0x80) return false;
+    i += more + 1;
+  }
+  return true;
+}
+
 std::string shortest(double value) {
   char buffer[32];
   return {buffer, std::to_chars(buffer, buffer + sizeof buffer, value).ptr};
@@ -26,6 +48,14 @@ YamlMap::YamlMap(YAML::Node node, std::string file, std::string path)
     : node_(std::move(node)), file_(std::move(file)), path_(std::move(path)) {
   if (node_.IsDefined() && !node_.IsNull() && !node_.IsMap())
     throw Error(where(""), "a map is needed", YAML::Dump(node_), "key: value pairs");
+  std::set<std::string> seen;
+  if (node_.IsMap())
+    for (const auto& pair : node_) {
+      if (!pair.first.IsScalar())
+        throw Error(where(""), "a key is no text", YAML::Dump(pair.first), "key: value pairs");
+      if (!seen.insert(pair.first.Scalar()).second)
+        throw Error(where(pair.first.Scalar()), "the key stands twice", pair.first.Scalar(), "each key once");
+    }
 }
 
 std::string YamlMap::where(const std::string& key) const {
@@ -104,10 +134,19 @@ void YamlMap::check_all_known() const {
 }
 
 YAML::Node load_yaml(const std::string& file) {
+  const auto refuse = [&](const std::string& what) {
+    throw Error("config", what, file, "a readable YAML file");
+  };
+  if (std::filesystem::is_directory(file)) refuse("a folder, not a file");
+  std::ifstream in(file, std::ios::binary);
+  if (!in) refuse("no such file, or not readable");
+  const std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+  if (!is_utf8(text)) refuse("not UTF-8");
   try {
-    return YAML::LoadFile(file);
-  } catch (const YAML::BadFile&) {
-    throw Error("config", "no such file, or not readable", file, "a YAML file");
+    const std::vector<YAML::Node> documents = YAML::LoadAll(text);
+    if (documents.size() > 1)
+      throw Error(file, "more than one YAML document", std::to_string(documents.size()), "one document");
+    return documents.empty() ? YAML::Node() : documents.front();
   } catch (const YAML::Exception& error) {
     throw Error(file + ", line " + std::to_string(error.mark.line + 1) + ", column " +
                     std::to_string(error.mark.column + 1),
@@ -116,6 +155,9 @@ YAML::Node load_yaml(const std::string& file) {
 }
 
 void set_yaml_key(YAML::Node root, const std::string& dotted_key, const std::string& value) {
+  if (root.IsDefined() && !root.IsNull() && !root.IsMap())
+    throw Error("setting " + dotted_key, "there is no map to set it in", YAML::Dump(root),
+                "key: value pairs");
   YAML::Node node;
   node.reset(root);
   std::size_t begin = 0;

@@ -70,15 +70,27 @@ bool matches_pattern(std::string_view pattern, std::string_view name) {
   return pattern.find_first_not_of('*', p) == std::string_view::npos;
 }
 
+void SlotChange::apply_to(SlotPlan& slot, bool is_weight) const {
+  if (format) {
+    slot.format = format;
+    slot.scale = is_weight ? default_weight_scale(*format) : recompute_scale;
+  }
+  if (rounding) slot.rounding = *rounding;
+  if (overflow) slot.overflow = *overflow;
+  if (scale) slot.scale = *scale;
+}
+
+void TensorChange::apply_to(TensorPlan& plan) const {
+  weights.apply_to(plan.weights, true);
+  first_moment.apply_to(plan.first_moment, false);
+  second_moment.apply_to(plan.second_moment, false);
+}
+
 TensorPlan Plan::of(const TensorInfo& tensor) const {
   TensorPlan plan = base;
   if (weights_of_vectors && tensor.shape.size() == 1) plan.weights = *weights_of_vectors;
-  for (const PlanOverride& override_ : overrides) {
-    if (!matches_pattern(override_.match, tensor.name)) continue;
-    if (override_.weights) plan.weights = *override_.weights;
-    if (override_.first_moment) plan.first_moment = *override_.first_moment;
-    if (override_.second_moment) plan.second_moment = *override_.second_moment;
-  }
+  for (const PlanOverride& override_ : overrides)
+    if (matches_pattern(override_.match, tensor.name)) override_.change.apply_to(plan);
   return plan;
 }
 

@@ -33,10 +33,27 @@ struct TensorPlan {
   friend bool operator==(const TensorPlan&, const TensorPlan&) = default;
 };
 
-/// What a name pattern (* any run, ? any one character) changes for the tensors it matches.
+/// Parts of a slot's plan that are said anew; the others stay.
+struct SlotChange {
+  std::optional<BlockFormat> format;  ///< brings its own default scale policy, unless `scale` is given too
+  std::optional<Rounding> rounding;
+  std::optional<OverflowPolicy> overflow;
+  std::optional<ScalePolicy> scale;
+
+  /// is_weight: whose default scale policy a new format brings
+  void apply_to(SlotPlan& slot, bool is_weight) const;
+};
+
+struct TensorChange {
+  SlotChange weights, first_moment, second_moment;
+
+  void apply_to(TensorPlan& plan) const;
+};
+
+/// What the tensors change whose name matches a pattern (* any run, ? any one character).
 struct PlanOverride {
   std::string match;
-  std::optional<SlotPlan> weights, first_moment, second_moment;
+  TensorChange change;
 };
 
 /// Which format each slot of each tensor is stored in.

@@ -24,9 +24,14 @@ std::vector<std::string> points_of(const typename Rule::Config& config, const Te
   points.push_back("new states and the increment u from the states just read, in " + number +
                    "; the states used are those before they are stored");
   points.push_back("wanted = before + u, in " + number);
-  if (spans_tensor(plan.weights))
-    points.push_back("scale of the whole tensor: " + to_string(plan.weights.scale) +
-                     ", from the amax of wanted");
+  const auto wide_scale = [&](std::string_view slot, const SlotPlan& slot_plan) {
+    if (!spans_tensor(slot_plan)) return;
+    const bool delayed = slot_plan.scale.kind == ScalePolicyKind::delayed;
+    points.push_back("scale of all of " + std::string(slot) + ": " + to_string(slot_plan.scale) +
+                     ", from the amax of what " + (delayed ? "was stored" : "is to be stored"));
+  };
+  for (const std::string_view slot : Rule::weight_slots) wide_scale(slot, plan.weights);
+  for (const StateSlot& slot : Rule::state_slots) wide_scale(slot.name, plan.state(slot.moment));
   for (const std::string_view slot : Rule::weight_slots)
     points.push_back("store " + std::string(slot) + ", one rounding: " + describe(plan.weights));
   for (const StateSlot& slot : Rule::state_slots)

@@ -17,6 +17,7 @@ void add_gap_command(CLI::App& app);
 void add_plan_command(CLI::App& app);
 void add_run_command(CLI::App& app);
 void add_sweep_command(CLI::App& app);
+void add_report_command(CLI::App& app);
 
 /// Ends the program with status 1; the command has said what failed.
 struct FailedCheck {};

@@ -11,7 +11,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 struct RunOptions {
-  std::string config, out, device = "cpu";
+  std::string config, device = "cpu";
+  std::optional<std::string> out;
   std::vector<std::string> settings;
   unsigned threads = 1;
   bool json = false;
@@ -54,6 +55,7 @@ std::string summary(const Json& record) {
 void run_command(const RunOptions& options) {
   if (options.device != "cpu")
     throw Error("--device", "this build has no such device", options.device, "cpu");
+  if (options.out && options.out->empty()) throw Error("--out", "no folder", "", "a folder");
   const YAML::Node node = load_yaml(options.config);
   for (const std::string& setting : options.settings) apply_setting(node, setting);
   const RunConfig config = parse_run_config(node, options.config);
@@ -61,12 +63,12 @@ void run_command(const RunOptions& options) {
   {
     ProgressBar bar(rule_label(config.rule, config.plan));
     const auto progress = [&](std::uint64_t step) { bar.show(step, config.steps); };
-    if (options.out.empty()) {
+    if (!options.out) {
       SharedWork shared;
       ThreadPool pool(options.threads);
       record = run(config, shared, options.threads > 1 ? &pool : nullptr, progress);
     } else {
-      record = run_into(config, options.out, options.threads, progress);
+      record = run_into(config, *options.out, options.threads, progress);
     }
   }
   if (record.at("status") == "diverged")

@@ -38,8 +38,8 @@ class Findings {
 
   std::vector<std::string> all() {
     for (const std::string& scheme : problem_.schemes()) best_rule(scheme);
-    for (const auto& [one, other] : {std::pair{"m_adam", "adamw"}, std::pair{"m_adam", "adamw+sr"},
-                                     std::pair{"m_adam+sr", "adamw+sr"}})
+    for (const auto& [one, other] :
+         {std::pair{"m_adam", "adamw"}, std::pair{"m_adam", "adamw+sr"}, std::pair{"m_adam+sr", "adamw+sr"}})
       compare(one, other);
     explain_losses();
     extremes();
@@ -67,8 +67,8 @@ class Findings {
     std::stable_sort(ranked.begin(), ranked.end(),
                      [&](const Group* a, const Group* b) { return loss(*a) < loss(*b); });
     if (ranked.empty() || !std::isfinite(loss(*ranked[0]))) {
-      sentences_.push_back(fmt::format("{}: no rule finished with a finite {} loss on all seeds.", scheme,
-                                       problem_.split));
+      sentences_.push_back(
+          fmt::format("{}: no rule finished with a finite {} loss on all seeds.", scheme, problem_.split));
       return;
     }
     std::string text = fmt::format("{}: the smallest {} loss is {} with {}", scheme, problem_.split,
@@ -92,17 +92,18 @@ class Findings {
       if (!a || !b) continue;
       if (!std::isfinite(loss(*a)) || !std::isfinite(loss(*b))) {
         const bool both = !std::isfinite(loss(*a)) && !std::isfinite(loss(*b));
-        parts.push_back(scheme + (both ? " neither finished" : std::isfinite(loss(*a))
-                                             ? " only " + one + " finished" : " only " + other + " finished"));
+        parts.push_back(scheme + (both                      ? " neither finished"
+                                  : std::isfinite(loss(*a)) ? " only " + one + " finished"
+                                                            : " only " + other + " finished"));
         continue;
       }
       const double change = loss(*b) != 0 ? loss(*a) / loss(*b) - 1 : NAN;
       const bool clear = is_beyond_noise(*a, *b);
       (!clear ? equal : loss(*a) < loss(*b) ? below : above) += 1;
-      parts.push_back(fmt::format("{} {}{}", scheme,
-                                  std::isnan(change) ? loss_text(loss(*a)) + " against 0"
-                                                     : fmt::format("{:+.1f} %", 100 * change),
-                                  clear ? "" : " (not beyond noise)"));
+      parts.push_back(fmt::format(
+          "{} {}{}", scheme,
+          std::isnan(change) ? loss_text(loss(*a)) + " against 0" : fmt::format("{:+.1f} %", 100 * change),
+          clear ? "" : " (not beyond noise)"));
     }
     if (parts.empty()) return;
     sentences_.push_back(fmt::format(
@@ -148,8 +149,8 @@ class Findings {
                                        share_text(most->mean(stagnation)), name_on_scheme(*most),
                                        share_text(most->mean(delivered))));
     if (const Group* least = extreme(delivered, -1))
-      sentences_.push_back(fmt::format("Smallest delivered ratio: {} ({}).", share_text(least->mean(delivered)),
-                                       name_on_scheme(*least)));
+      sentences_.push_back(fmt::format("Smallest delivered ratio: {} ({}).",
+                                       share_text(least->mean(delivered)), name_on_scheme(*least)));
     const auto largest = [&](const char* pointer, const char* what) {
       const Group* group = extreme(pointer, 1);
       if (group && group->mean(pointer) > 0)
@@ -171,10 +172,9 @@ class Findings {
         if (!(own > 2)) continue;
         const Group* reference = problem_.in_fp32(*group);
         const double other = reference ? growth_of(*reference) : NAN;
-        parts.push_back(fmt::format("{} x{:.3g}{}", name_on_scheme(*group), own,
-                                    scheme == "fp32" || std::isnan(other)
-                                        ? ""
-                                        : fmt::format(" (in fp32 x{:.3g})", other)));
+        parts.push_back(fmt::format(
+            "{} x{:.3g}{}", name_on_scheme(*group), own,
+            scheme == "fp32" || std::isnan(other) ? "" : fmt::format(" (in fp32 x{:.3g})", other)));
       }
     if (!parts.empty())
       sentences_.push_back("Root mean square of the weights more than doubled: " + join(parts, "; ") + ".");
@@ -222,8 +222,8 @@ std::vector<std::string> one_weight_findings(const std::vector<ProblemRuns>& pro
         count.reached += ending.reached;
         if (ending.reached) continue;
         const std::optional<WeightCase> known = weight_case(*run);
-        count.failures.push_back(
-            (known ? fmt::format("{:g} -> {:g} ", known->start, known->target) : "") + ending.verdict);
+        count.failures.push_back((known ? fmt::format("{:g} -> {:g} ", known->start, known->target) : "") +
+                                 ending.verdict);
       }
   }
   std::vector<std::string> sentences;

@@ -67,7 +67,8 @@ void tell_apart(const std::vector<Group*>& groups) {
     for (auto& settings : all) values.insert(settings.try_emplace(path, "none").first->second);
     if (values.size() < 2) continue;
     for (std::size_t i = 0; i < groups.size(); ++i)
-      groups[i]->settings += (groups[i]->settings.empty() ? "" : ", ") + short_name(path) + "=" + all[i][path];
+      groups[i]->settings +=
+          (groups[i]->settings.empty() ? "" : ", ") + short_name(path) + "=" + all[i][path];
   }
 }
 
@@ -93,8 +94,8 @@ ProblemKind kind_of(const ProblemRuns& problem) {
   if (problem.name.rfind("quadratic_1d", 0) == 0) return ProblemKind::one_weight;
   // Only what learns from data has mini-batches, or a split beside the one it is trained on.
   for (const Group& group : problem.groups)
-    if (has_split(group, "test") || has_split(group, "validation") || group.config().contains("sign_twin_eta") ||
-        group.config().at("problem").contains("batch_size"))
+    if (has_split(group, "test") || has_split(group, "validation") ||
+        group.config().contains("sign_twin_eta") || group.config().at("problem").contains("batch_size"))
       return ProblemKind::model;
   return ProblemKind::toy;
 }

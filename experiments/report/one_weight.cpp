@@ -108,12 +108,12 @@ Table one_weight_table(const std::vector<ProblemRuns>& problems) {
         const double changed = number_at(*run, "/measurements/changed_steps");
         const WeightEnding ending = weight_ending(*run);
         if (ending.reached) table.strong_rows.push_back(table.rows.size());
-        table.rows.push_back(
-            {known ? fmt::format("{:g} -> {:g}", known->start, known->target) : problem.name,
-             run_name(problem, group, *run), weight_text(final_weight(*run)),
-             std::isnan(changed) ? "-"
-                                 : fmt::format("{:g} of {:g}", changed, number_at(*run, "/config/steps")),
-             ending.verdict});
+        table.rows.push_back({known ? fmt::format("{:g} -> {:g}", known->start, known->target) : problem.name,
+                              run_name(problem, group, *run), weight_text(final_weight(*run)),
+                              std::isnan(changed)
+                                  ? "-"
+                                  : fmt::format("{:g} of {:g}", changed, number_at(*run, "/config/steps")),
+                              ending.verdict});
       }
   }
   return table;

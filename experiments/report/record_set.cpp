@@ -29,8 +29,8 @@ void require(const Json& record) {
                 "records that `halfulp run` or `halfulp sweep` wrote");
   };
   if (!record.is_object()) refuse("everything");
-  for (const char* text : {"/key", "/label", "/status", "/config/problem/name", "/config/rule/name",
-                           "/config/plan/scheme"})
+  for (const char* text :
+       {"/key", "/label", "/status", "/config/problem/name", "/config/rule/name", "/config/plan/scheme"})
     if (const Json* value = find(record, text); !value || !value->is_string()) refuse(text);
   for (const char* object : {"/measurements", "/trace"})
     if (const Json* value = find(record, object); value && !value->is_object()) refuse(object);

@@ -40,7 +40,8 @@ std::string file_stem(const std::string& words) {
 Series series_like(const std::string& rule_label, std::size_t place, const std::string& label) {
   for (const Look& look : usual_looks)
     if (look.label == rule_label) return {label, look.style, look.colour, look.dash, {}, {}};
-  return {label, SeriesStyle::thin_line, static_cast<int>(1 + place % 7), static_cast<int>(place % 5), {}, {}};
+  return {label, SeriesStyle::thin_line, static_cast<int>(1 + place % 7), static_cast<int>(place % 5), {},
+          {}};
 }
 
 Series marker_line(const std::string& label, double x0, double y0, double x1, double y1) {

@@ -62,10 +62,13 @@ std::string slot_text(const Json& config, const std::string& slot) {
 }  // namespace
 
 const char* const model_table_key =
-    "loss, accuracy: mean+-standard deviation over seeds. /fp32: loss over the loss of the same rule stored in "
+    "loss, accuracy: mean+-standard deviation over seeds. /fp32: loss over the loss of the same rule stored "
+    "in "
     "fp32.\nstagn: share of updates that left the stored number as it was. deliv: <movement, update> / "
-    "|update|^2.\nzero: share of elements that had a gradient and stayed at zero. refused: share of wanted sign "
-    "changes that did not\nhappen. signs: disagreement with an fp32 AdamW twin, less that of two such twins.\n";
+    "|update|^2.\nzero: share of elements that had a gradient and stayed at zero. refused: share of wanted "
+    "sign "
+    "changes that did not\nhappen. signs: disagreement with an fp32 AdamW twin, less that of two such "
+    "twins.\n";
 
 const char* const toy_table_key =
     "loss: mean+-standard deviation over seeds, at the end. sign fail: of the elements that started with "
@@ -89,19 +92,18 @@ Table model_table(const ProblemRuns& problem, const std::string& scheme) {
       best = loss;
       table.strong_rows = {table.rows.size()};
     }
-    table.rows.push_back({group.row_name(), loss_cell(group, problem.split),
-                          accuracy_cell(group, problem.split), loss_text(group.mean("/result/train/loss")),
-                          relative_cell(problem, group), measured(group, "stagnation/share"),
-                          measured(group, "delivery/ratio"), measured(group, "trapping/trapped_at_zero_share"),
-                          measured(group, "sign_flips/refused_share"), signed_text(group.mean("/signs/excess")),
-                          runs_cell(group)});
+    table.rows.push_back(
+        {group.row_name(), loss_cell(group, problem.split), accuracy_cell(group, problem.split),
+         loss_text(group.mean("/result/train/loss")), relative_cell(problem, group),
+         measured(group, "stagnation/share"), measured(group, "delivery/ratio"),
+         measured(group, "trapping/trapped_at_zero_share"), measured(group, "sign_flips/refused_share"),
+         signed_text(group.mean("/signs/excess")), runs_cell(group)});
   }
   return table;
 }
 
 Table toy_table(const ProblemRuns& problem) {
-  Table table{
-      {"scheme", "rule", "loss", "sign fail", "zeros", "stagn", "deliv", "runs"}, {}, {0, 1}};
+  Table table{{"scheme", "rule", "loss", "sign fail", "zeros", "stagn", "deliv", "runs"}, {}, {0, 1}};
   for (const Group& group : problem.groups)
     table.rows.push_back({group.scheme, group.row_name(), loss_cell(group, problem.split),
                           share_text(group.mean("/signs/failure")), measured(group, "trapping/zero_share"),
@@ -117,8 +119,7 @@ Table settings_table(const ProblemRuns& problem) {
   for (const Group& group : problem.groups) {
     const Json& config = group.config();
     std::string seeds;
-    for (const Json* run : group.runs)
-      seeds += (seeds.empty() ? "" : ", ") + text_of(*run, "/config/seed");
+    for (const Json* run : group.runs) seeds += (seeds.empty() ? "" : ", ") + text_of(*run, "/config/seed");
     table.rows.push_back({group.scheme, group.row_name(), rates_text(config), slot_text(config, "weights"),
                           slot_text(config, "first_moment"), slot_text(config, "second_moment"),
                           text_of(config, "/steps") + " " + text_of(config, "/schedule"), seeds});

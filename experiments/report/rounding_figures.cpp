@@ -56,8 +56,8 @@ Figure octave_figure(const ProblemRuns& problem, const std::string& scheme) {
     const double threshold = frozen_above(*group);
     if (threshold >= low && threshold <= high)
       figure.series.push_back(marker_line(
-          fmt::format("predicted: {} frozen above {:.4g} at its peak rate", group->label, threshold), threshold,
-          0, threshold, 1));
+          fmt::format("predicted: {} frozen above {:.4g} at its peak rate", group->label, threshold),
+          threshold, 0, threshold, 1));
   }
   return figure;
 }
@@ -112,7 +112,12 @@ std::optional<ReportFigure> gap_picture(const ProblemRuns& problem, const std::s
     if (group->rule != "lmd") amax = std::max(amax, largest_usual_magnitude(*group));
   if (!format || updates.empty() || (format->has_scale() && amax == 0)) return std::nullopt;
   const std::string spec = weight_spec(groups.front()->config());
-  const GapSubject subject = gap_subject(spec, *format, amax);
+  GapSubject subject;
+  try {
+    subject = gap_subject(spec, *format, amax);
+  } catch (const Error&) {  // weights so small that their scale is zero have no gaps to draw
+    return std::nullopt;
+  }
   MagnitudeRange range = default_range({subject});
   if (amax > 0) range = {std::max(range.from, amax * 0x1p-16), std::min(range.to, amax * 4)};
   if (!(range.to > range.from)) range = default_range({subject});
@@ -128,19 +133,24 @@ std::optional<ReportFigure> gap_picture(const ProblemRuns& problem, const std::s
     for (Series& series : figure.series)
       if (series.label == sizes[u].name + " update")
         series.colour = updates[u].look.colour, series.style = SeriesStyle::line;
-  figure.title = fmt::format("gap (thin) and half gap (marked) of {}, and the updates of scheme {}", spec, scheme);
+  figure.title =
+      fmt::format("gap (thin) and half gap (marked) of {}, and the updates of scheme {}", spec, scheme);
   return ReportFigure{
       file_stem(problem.name + "_" + scheme + "_gaps"),
-      fmt::format("Gaps between stored numbers of {}{} and the size of each rule's update at its peak rate, for "
-                  "a gradient as large as the rule expects. Where a rule's line is below the half gap, nearest "
-                  "rounding removes the update.",
-                  spec,
-                  format->has_scale()
-                      ? fmt::format(", under the scale of a block whose largest magnitude is {} (the upper end "
-                                    "of the highest octave that holds a thousandth of the elements)",
-                                    amax)
-                      : std::string()),
-      "magnitude", "size", std::move(figure), command + " --out gaps.svg"};
+      fmt::format(
+          "Gaps between stored numbers of {}{} and the size of each rule's update at its peak rate, for "
+          "a gradient as large as the rule expects. Where a rule's line is below the half gap, nearest "
+          "rounding removes the update.",
+          spec,
+          format->has_scale()
+              ? fmt::format(", under the scale of a block whose largest magnitude is {} (the upper end "
+                            "of the highest octave that holds a thousandth of the elements)",
+                            amax)
+              : std::string()),
+      "magnitude",
+      "size",
+      std::move(figure),
+      command + " --out gaps.svg"};
 }
 
 }  // namespace
@@ -150,12 +160,13 @@ std::vector<ReportFigure> octave_figures(const ProblemRuns& problem) {
   for (const std::string& scheme : problem.schemes()) {
     Figure figure = octave_figure(problem, scheme);
     if (figure.series.empty()) continue;
-    figures.push_back({file_stem(problem.name + "_" + scheme + "_unchanged"),
-                       "Of the updates to weights of each octave of |w|, the share that left the stored number "
-                       "as it was; all measured steps, seeds together, octaves with fewer than 100 updates left "
-                       "out. An additive rule stalls where weights are large (right), a multiplicative one "
-                       "stalls evenly. For lmd |w| is the size of its stored parts.",
-                       "magnitude", "share_unchanged", std::move(figure)});
+    figures.push_back(
+        {file_stem(problem.name + "_" + scheme + "_unchanged"),
+         "Of the updates to weights of each octave of |w|, the share that left the stored number "
+         "as it was; all measured steps, seeds together, octaves with fewer than 100 updates left "
+         "out. An additive rule stalls where weights are large (right), a multiplicative one "
+         "stalls evenly. For lmd |w| is the size of its stored parts.",
+         "magnitude", "share_unchanged", std::move(figure)});
   }
   return figures;
 }
@@ -165,11 +176,12 @@ std::vector<ReportFigure> update_figures(const ProblemRuns& problem) {
   for (const std::string& scheme : problem.schemes()) {
     Figure figure = update_figure(problem, scheme);
     if (figure.series.empty()) continue;
-    figures.push_back({file_stem(problem.name + "_" + scheme + "_updates"),
-                       "How large the updates are, counted in half gaps of the stored format: left of the dashed "
-                       "line nearest rounding removes them, while stochastic rounding lets them through with a "
-                       "probability. The first and the last bin hold all that is smaller or larger.",
-                       "log2_update_over_half_gap", "share", std::move(figure)});
+    figures.push_back(
+        {file_stem(problem.name + "_" + scheme + "_updates"),
+         "How large the updates are, counted in half gaps of the stored format: left of the dashed "
+         "line nearest rounding removes them, while stochastic rounding lets them through with a "
+         "probability. The first and the last bin hold all that is smaller or larger.",
+         "log2_update_over_half_gap", "share", std::move(figure)});
   }
   return figures;
 }

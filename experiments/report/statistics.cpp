@@ -70,7 +70,8 @@ double rank_correlation(const std::vector<double>& x, const std::vector<double>&
 std::string loss_text(double loss) {
   if (std::isnan(loss)) return "-";
   const double size = std::fabs(loss);
-  return size != 0 && (size >= 100 || size < 1e-3) ? fmt::format("{:.3e}", loss) : fmt::format("{:.4f}", loss);
+  return size != 0 && (size >= 100 || size < 1e-3) ? fmt::format("{:.3e}", loss)
+                                                   : fmt::format("{:.4f}", loss);
 }
 
 std::string share_text(double share) {
@@ -79,9 +80,7 @@ std::string share_text(double share) {
   return fmt::format("{:.3f}", share);
 }
 
-std::string signed_text(double share) {
-  return std::isnan(share) ? "-" : fmt::format("{:+.3f}", share);
-}
+std::string signed_text(double share) { return std::isnan(share) ? "-" : fmt::format("{:+.3f}", share); }
 
 std::string percent_text(double share) {
   return std::isnan(share) ? "-" : fmt::format("{:.1f} %", 100 * share);

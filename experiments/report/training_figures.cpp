@@ -97,16 +97,15 @@ std::string weights_text(const ProblemRuns& problem, const std::string& scheme) 
 ReportFigure loss_figure(const ProblemRuns& problem, const std::string& scheme, std::vector<Series> curves) {
   const bool is_model = problem.kind == ProblemKind::model;
   Axis y = size_axis("training loss", curves);
-  std::string caption = fmt::format("Training loss of {} with weights and states stored as {}, {}.",
-                                    problem.name, scheme,
-                                    is_model ? "on each row's mini-batch: mean over the seeds, smoothed by a "
-                                               "centred mean over 5 rows of the trace (fewer at the ends)"
-                                             : "mean over the seeds, not smoothed");
+  std::string caption =
+      fmt::format("Training loss of {} with weights and states stored as {}, {}.", problem.name, scheme,
+                  is_model ? "on each row's mini-batch: mean over the seeds, smoothed by a "
+                             "centred mean over 5 rows of the trace (fewer at the ends)"
+                           : "mean over the seeds, not smoothed");
   caption += " A flat line is a rule whose updates are rounded away.";
   if (is_model) {
     y = {"training loss of the mini-batch", AxisScale::linear, 0.0, loss_ceiling(curves)};
-    if (positive_range(curves).high > *y.to)
-      caption += " What rises beyond 1.2 times the start is cut off.";
+    if (positive_range(curves).high > *y.to) caption += " What rises beyond 1.2 times the start is cut off.";
   }
   return {file_stem(problem.name + "_" + scheme + "_loss"),
           caption,
@@ -151,7 +150,8 @@ std::vector<ReportFigure> weight_figures(const std::vector<ProblemRuns>& problem
       const std::optional<WeightCase> known = weight_case(*problem.groups.front().runs.front());
       std::string title = problem.name, caption = "One weight against the step";
       if (known) {
-        title = fmt::format("one weight from {} to {}", weight_text(known->start), weight_text(known->target));
+        title =
+            fmt::format("one weight from {} to {}", weight_text(known->start), weight_text(known->target));
         caption = fmt::format("One weight that starts at {} and should reach {} (dashed)",
                               weight_text(known->start), weight_text(known->target));
         curves.insert(curves.begin(), marker_line("target " + weight_text(known->target), 0, known->target,
@@ -186,29 +186,31 @@ std::vector<ReportFigure> drift_figures(const ProblemRuns& problem) {
     std::vector<Series> rms = curves_of(problem, scheme, "/trace/rms", false);
     relate_to_start(rms);
     if (positive_range(rms).high >= 2)
-      figures.push_back({file_stem(problem.name + "_" + scheme + "_rms"),
-                         "Root mean square of the weights, over its value at the first row of the trace (mean "
-                         "over the seeds). Growth that the same rule does not show in fp32 comes from the "
-                         "format, for instance from a scale that follows the largest weight and drags the "
-                         "others along.",
-                         "step",
-                         "rms_over_first",
-                         {"growth of the weights: " + weights_text(problem, scheme),
-                          {"step"},
-                          size_axis("rms of the weights / first row", rms),
-                          rms}});
+      figures.push_back(
+          {file_stem(problem.name + "_" + scheme + "_rms"),
+           "Root mean square of the weights, over its value at the first row of the trace (mean "
+           "over the seeds). Growth that the same rule does not show in fp32 comes from the "
+           "format, for instance from a scale that follows the largest weight and drags the "
+           "others along.",
+           "step",
+           "rms_over_first",
+           {"growth of the weights: " + weights_text(problem, scheme),
+            {"step"},
+            size_axis("rms of the weights / first row", rms),
+            rms}});
     std::vector<Series> zeros = curves_of(problem, scheme, "/trace/zero_share", false);
     if (positive_range(zeros).high >= 0.01)
-      figures.push_back({file_stem(problem.name + "_" + scheme + "_zeros"),
-                         "Share of stored numbers that are zero (mean over the seeds; for lmd of its two "
-                         "parts). A rising line is a sink: rounding puts numbers at zero faster than the rule "
-                         "takes them out.",
-                         "step",
-                         "zero_share",
-                         {"numbers stored as zero: " + weights_text(problem, scheme),
-                          {"step"},
-                          {"share stored as zero", AxisScale::linear, 0.0, std::nullopt},
-                          zeros}});
+      figures.push_back(
+          {file_stem(problem.name + "_" + scheme + "_zeros"),
+           "Share of stored numbers that are zero (mean over the seeds; for lmd of its two "
+           "parts). A rising line is a sink: rounding puts numbers at zero faster than the rule "
+           "takes them out.",
+           "step",
+           "zero_share",
+           {"numbers stored as zero: " + weights_text(problem, scheme),
+            {"step"},
+            {"share stored as zero", AxisScale::linear, 0.0, std::nullopt},
+            zeros}});
   }
   return figures;
 }

@@ -67,8 +67,7 @@ inline Gap gaps(const Row& row) {
   if (m == 0) return {true, none, none, smallest};
   const auto at = std::lower_bound(values.begin(), values.end(), row.unmoved,
                                    [&](double v, double x) { return stored(v) < x; });
-  REQUIRE(at != values.end());
-  REQUIRE(stored(*at) == row.unmoved);  // what is stored lies on the grid
+  if (at == values.end() || stored(*at) != row.unmoved) return {false, none, none, -1};  // off the grid
   return {true, at + 1 == values.end() ? none : (at[1] - at[0]) * m,
           at == values.begin() ? none : (at[0] - at[-1]) * m, smallest};
 }

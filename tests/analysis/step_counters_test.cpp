@@ -99,5 +99,54 @@ TEST_CASE("step counters: a number that is not finite counts as nonfinite and as
     }
 }
 
+/// What became of weights that no step ever wanted to move.
+struct NullTest {
+  double growth;  ///< rms of the untouched weights after 500 steps over their first
+  StepCounters counted;
+};
+
+/// 1024 weights, each the sum of four uniforms; every tenth walks by +-0.1 with mean zero, the others get no
+/// update. Walkers that pass the largest lift the scale, and the untouched top codes keep it there.
+NullTest run_null_test(const std::string& format, const std::string& scale) {
+  SlotPlan plan = weight_slot(parse_format(format));
+  plan.scale = parse_scale_policy(scale);
+  std::vector<double> initial(1024);
+  for (std::size_t i = 0; i < initial.size(); ++i)
+    for (std::uint32_t k = 0; k < 4; ++k) initial[i] += test::uniform(3, k, i);
+  test::Stored<float> stored(plan, {16, 64}, initial);
+  const auto rms_of_untouched = [&] {
+    const std::vector<float> w = stored.values();
+    double sum = 0;
+    for (std::size_t i = 0; i < w.size(); ++i) sum += i % 10 == 0 ? 0 : static_cast<double>(w[i]) * w[i];
+    return std::sqrt(sum);
+  };
+  const double first = rms_of_untouched();
+  CounterProbe probe;
+  std::array<std::vector<float>, 1> updates{std::vector<float>(initial.size())};
+  for (std::uint32_t t = 1; t <= 500; ++t) {
+    for (std::size_t i = 0; i < initial.size(); i += 10)
+      updates[0][i] = test::uniform(9, t, i) > 0 ? 0.1f : -0.1f;
+    stored.tensor.step({}, {t, 1.0, 1}, updates, nullptr, probe);
+  }
+  return {rms_of_untouched() / first, probe.stored};
+}
+
+TEST_CASE("scale runaway: untouched weights grow with recomputed fp32 scales and stay with lazy ones") {
+  for (const char* format : {"nvfp4", "fp8_tensor"}) {
+    CAPTURE(std::string(format));
+    const NullTest lazy = run_null_test(format, "lazy"), anew = run_null_test(format, "recompute");
+    CHECK(std::fabs(lazy.growth - 1) < 0.01);
+    CHECK(anew.growth > 2);
+    const Collateral &kept = lazy.counted.collateral, &carried = anew.counted.collateral;
+    CHECK(kept.elements == 1024 * 500);
+    CHECK(kept.only_by_scale < kept.elements / 1000);
+    CHECK(carried.only_by_scale > carried.elements / 4);
+    CHECK(carried.mass > 100 * kept.mass);
+    // Of the elements that have an update at all, the scale moves some against it.
+    CHECK(kept.against_update < lazy.counted.stagnation.updated / 1000);
+    if (format == std::string("nvfp4")) CHECK(carried.against_update > anew.counted.stagnation.updated / 20);
+  }
+}
+
 }  // namespace
 }  // namespace halfulp
