@@ -75,8 +75,8 @@ AnyRule parse_rule(YamlMap& root) {
 
 /// A rounding asked for where the weights are the rule's own numbers would change nothing but the label.
 void require_effect(YamlMap& root, const RunConfig& config) {
-  const YAML::Node plan = root.node("plan");
-  const bool asked = plan.IsMap() && plan["weights"].IsMap() && plan["weights"]["rounding"].IsDefined();
+  const bool is_map = root.has("plan") && root.node("plan").IsMap();
+  const bool asked = is_map && root.map("plan").map("weights").has("rounding");
   const auto& format = config.plan.base.weights.format;
   const bool unrounded = !format || (*format == unscaled(fp32) && config.number == NumberType::float32);
   if (asked && unrounded)
