@@ -16,7 +16,8 @@ struct GapStretch {
 
 /// The gaps of a format from its smallest magnitude to its largest, stored numbers times `scale`, in
 /// ascending order; neighbouring stretches have different gaps. Exact for a scale of at most 28 significant
-/// bits. in: scale > 0
+/// bits.
+/// in: scale > 0
 std::vector<GapStretch> gap_stretches(const ScalarFormat& f, double scale);
 
 /// Distance from the magnitude to the next larger stored number, 0 from the largest on or below a smallest

@@ -4,7 +4,8 @@
 namespace halfulp {
 
 /// What gnuplot writes to standard output when it runs this script beside a file data.csv with this content.
-/// Start-up files of the user and the system are not read. errors: throws Error if gnuplot is missing or
+/// Start-up files of the user and the system are not read.
+/// errors: throws Error if gnuplot is missing or
 /// fails, with its message.
 std::string run_gnuplot(const std::string& script, const std::string& data);
 

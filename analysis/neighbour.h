@@ -7,7 +7,8 @@
 namespace halfulp {
 
 /// The next number of f above (up) or below a number of f; nullopt at the end of the format. +0 and -0 are
-/// one number. in: value a finite number of f. errors: none.
+/// one number. in: value a finite number of f.
+/// errors: none.
 inline std::optional<double> neighbour(const ScalarFormat& f, double value, bool up) noexcept {
   const bool negative = value < 0;
   const double magnitude = negative ? -value : value;

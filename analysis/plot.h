@@ -46,7 +46,8 @@ std::string gnuplot_script(const Figure& figure, PictureKind kind, const std::st
                            const std::string& picture);
 
 /// The picture's bytes, drawn by gnuplot: the same figure gives the same SVG bytes (with one gnuplot
-/// version). errors: throws Error if gnuplot is missing (it says what to install) or fails.
+/// version).
+/// errors: throws Error if gnuplot is missing (it says what to install) or fails.
 std::string render_picture(const Figure& figure, PictureKind kind);
 
 /// An SVG document without an XML prologue, fit for standing inside HTML.
@@ -54,7 +55,8 @@ std::string render_svg(const Figure& figure);
 
 /// Writes the figure to a path that ends in .svg or .png together with its CSV and script of the same stem,
 /// or, for a path in .csv, the data alone: all of the files or none. The script redraws the picture from the
-/// data, run in that folder. Returns the paths written, picture first. errors: throws Error on another ending
+/// data, run in that folder. Returns the paths written, picture first.
+/// errors: throws Error on another ending
 /// and as render_picture and write_whole_files do.
 std::vector<std::string> write_figure(const Figure& figure, const std::string& path,
                                       const std::string& x_name, const std::string& y_name);

@@ -62,7 +62,8 @@ struct AdditiveThresholds {
 /// The thresholds of an update of this size, exact. The largest number, which saturates, counts as stuck.
 ///
 /// Within a binade the gaps are equal except below its first number, so numbers behave alike but for the
-/// parity that decides ties: the first three and the last two of each binade show the extremes. in: update >
+/// parity that decides ties: the first three and the last two of each binade show the extremes.
+/// in: update >
 /// 0, scale > 0.
 constexpr AdditiveThresholds additive_thresholds(const ScalarFormat& f, double scale,
                                                  double update) noexcept {
@@ -102,13 +103,15 @@ constexpr RelativeThresholds relative_thresholds(const ScalarFormat& f) noexcept
 }
 
 /// Zero stays zero exactly if the update is at most this: half the smallest positive number (the tie goes to
-/// zero). in: a format with zero
+/// zero).
+/// in: a format with zero
 constexpr double zero_escape_threshold(const ScalarFormat& f, double scale) noexcept {
   return f.min_positive() / 2 * scale;
 }
 
 /// Numbers of smaller magnitude cannot be moved by a multiplicative update |u| = relative * |w|: no half gap
-/// is smaller than half the smallest gap. Correctly rounded quotient. in: relative > 0
+/// is smaller than half the smallest gap. Correctly rounded quotient.
+/// in: relative > 0
 constexpr double multiplicative_trap(const ScalarFormat& f, double scale, double relative) noexcept {
   const double smallest_gap = f.min_normal() * power_of_two(-f.fraction_bits);
   return smallest_gap / 2 * scale / relative;

@@ -12,7 +12,8 @@ struct FileContent {
 };
 
 /// Puts the content at the path, or leaves whatever was there: written beside it, flushed to the disk,
-/// renamed. errors: throws Error with the path and the system's reason; nothing half-written stays behind.
+/// renamed.
+/// errors: throws Error with the path and the system's reason; nothing half-written stays behind.
 void write_whole_file(const std::string& path, std::string_view content);
 
 /// The same for files that belong together: none is renamed before all are written.

@@ -21,7 +21,8 @@
 // the floating-point environment and rounding to nearest (FpEnvironment).
 namespace halfulp::elementary {
 
-/// 2^x. out: <= 1.25 ulp, exact for integers
+/// 2^x.
+/// out: <= 1.25 ulp, exact for integers
 template <detail::HasLane Real>
 HALFULP_HD constexpr Real exp2(Real x) noexcept {
   using namespace detail;
@@ -29,7 +30,8 @@ HALFULP_HD constexpr Real exp2(Real x) noexcept {
   return value(x, exponential_2(clamp(x, -(bias<Real> + F<Real> + 1), bias<Real> + 1)));
 }
 
-/// 2^x - 1, without cancellation. out: <= 2.5 ulp; exp2m1(-0) = -0, exp2m1(-Inf) = -1
+/// 2^x - 1, without cancellation.
+/// out: <= 2.5 ulp; exp2m1(-0) = -0, exp2m1(-Inf) = -1
 template <detail::HasLane Real>
 HALFULP_HD constexpr Real exp2m1(Real x) noexcept {
   using namespace detail;
@@ -37,7 +39,8 @@ HALFULP_HD constexpr Real exp2m1(Real x) noexcept {
   return value_minus_1(x, exponential_2(clamp(x, -(F<Real> + 4), bias<Real> + 1)));
 }
 
-/// e^x. out: <= 1 ulp
+/// e^x.
+/// out: <= 1 ulp
 template <detail::HasLane Real>
 HALFULP_HD constexpr Real exp(Real x) noexcept {
   using namespace detail;
@@ -45,7 +48,8 @@ HALFULP_HD constexpr Real exp(Real x) noexcept {
   return value(x, exponential_e(F<Real> == 23 ? clamp(x, -105, 89) : clamp(x, -746, 710)));
 }
 
-/// e^x - 1, without cancellation. out: <= 2 ulp; expm1(-0) = -0, expm1(-Inf) = -1
+/// e^x - 1, without cancellation.
+/// out: <= 2 ulp; expm1(-0) = -0, expm1(-Inf) = -1
 template <detail::HasLane Real>
 HALFULP_HD constexpr Real expm1(Real x) noexcept {
   using namespace detail;
@@ -53,7 +57,8 @@ HALFULP_HD constexpr Real expm1(Real x) noexcept {
   return value_minus_1(x, exponential_e(F<Real> == 23 ? clamp(x, -19, 89) : clamp(x, -39, 710)));
 }
 
-/// Natural logarithm. out: <= 1 ulp
+/// Natural logarithm.
+/// out: <= 1 ulp
 template <detail::HasLane Real>
 HALFULP_HD constexpr Real log(Real x) noexcept {
   using namespace detail;
@@ -62,7 +67,8 @@ HALFULP_HD constexpr Real log(Real x) noexcept {
   return log_edges(x, r.exponent * lanes<Real>(ln2_high<Real>) + log_1_plus(r.f, small));
 }
 
-/// Logarithm to base 2. out: <= 2 ulp, exact for powers of two
+/// Logarithm to base 2.
+/// out: <= 2 ulp, exact for powers of two
 template <detail::HasLane Real>
 HALFULP_HD constexpr Real log2(Real x) noexcept {
   using namespace detail;
@@ -70,7 +76,8 @@ HALFULP_HD constexpr Real log2(Real x) noexcept {
   return log_edges(x, r.exponent + log_1_plus(r.f, lanes<Real>(0)) * lanes<Real>(log2_e));
 }
 
-/// log(1 + x), without cancellation. out: <= 1 ulp; log1p(-0) = -0
+/// log(1 + x), without cancellation.
+/// out: <= 1 ulp; log1p(-0) = -0
 template <detail::HasLane Real>
 HALFULP_HD constexpr Real log1p(Real x) noexcept {
   using namespace detail;

@@ -18,7 +18,8 @@
 // Without a fused instruction each product goes through std::fma.
 namespace halfulp {
 
-/// c = a b. in: a [m x k], b [k x n], c [m x n], all row-major; c overlaps neither. k = 0 gives +0.
+/// c = a b.
+/// in: a [m x k], b [k x n], c [m x n], all row-major; c overlaps neither. k = 0 gives +0.
 /// pool: rows are split over it; null runs in the caller's thread.
 /// errors: none (total function)
 void matmul(const float* a, const float* b, float* c, std::size_t m, std::size_t k, std::size_t n,
@@ -26,7 +27,8 @@ void matmul(const float* a, const float* b, float* c, std::size_t m, std::size_t
 void matmul(const double* a, const double* b, double* c, std::size_t m, std::size_t k, std::size_t n,
             ThreadPool* pool = nullptr);
 
-/// out = in transposed. in: in [rows x columns] row-major, out [columns x rows]; they do not overlap.
+/// out = in transposed.
+/// in: in [rows x columns] row-major, out [columns x rows]; they do not overlap.
 void transpose(const float* in, float* out, std::size_t rows, std::size_t columns) noexcept;
 void transpose(const double* in, double* out, std::size_t rows, std::size_t columns) noexcept;
 

@@ -11,7 +11,8 @@
 namespace halfulp::oracle {
 
 /// Value of a code from the defining formula; NaN codes give a NaN of the code's sign where NaN codes have
-/// signs. in: code in [0, 2^width). Exact for formats within double's range.
+/// signs.
+/// in: code in [0, 2^width). Exact for formats within double's range.
 double decode(const ScalarFormat& f, std::uint32_t code);
 
 /// Where |x| stands between two neighbours of the grid with unbounded exponent above.

@@ -20,7 +20,8 @@ struct ElementRandom {
 
 /// `values` in `format`, scales chosen by its rule from the values themselves, each element rounded once.
 /// in:     values [product(shape)] row-major; tensor_scale: given instead of chosen, where the format has
-/// one. errors: throws Error where shape and values do not match, or the shape is empty.
+/// one.
+/// errors: throws Error where shape and values do not match, or the shape is empty.
 Tensor quantize(std::span<const double> values, const std::vector<std::size_t>& shape,
                 const BlockFormat& format, Rounding rounding, const SpecialValues& special,
                 const ElementRandom& random, std::optional<float> tensor_scale);

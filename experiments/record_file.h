@@ -16,7 +16,8 @@ class RecordFile {
   RecordFile(const RecordFile&) = delete;
   RecordFile& operator=(const RecordFile&) = delete;
 
-  /// Safe from several threads. errors: throws Error if the disk does not take it.
+  /// Safe from several threads.
+  /// errors: throws Error if the disk does not take it.
   void append(const nlohmann::ordered_json& line);
 
  private:

@@ -31,7 +31,8 @@ using StepProgress = std::function<void(std::uint64_t steps)>;
 
 /// Trains once and returns the record: key, version, commit, config, status, results, measurements, trace,
 /// hash of all stored bytes. Same config, same bytes, whatever the pool. Divergence is a result: status
-/// "diverged" with the step. errors: throws Error on missing data.
+/// "diverged" with the step.
+/// errors: throws Error on missing data.
 nlohmann::ordered_json run(const RunConfig& config, SharedWork& shared, ThreadPool* pool,
                            const StepProgress& progress);
 

@@ -61,6 +61,8 @@ Shard parse_shard(const std::string& text) {
   for (const auto& [index, count] : variables) {
     const char *i = std::getenv(index), *n = std::getenv(count);
     if (!given.empty() || !i || !n) continue;
+    // A batch script has SLURM_PROCID and SLURM_NTASKS too, without being one of several tasks: only srun makes steps.
+    if (std::string_view(index) == "SLURM_PROCID" && !std::getenv("SLURM_STEP_ID")) continue;
     given = std::string(i) + "/" + n;
     // --array=1-4 counts from its smallest number.
     const char* smallest = std::getenv("SLURM_ARRAY_TASK_MIN");

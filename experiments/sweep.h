@@ -13,7 +13,8 @@ struct Shard {
 };
 
 /// "i/n" with i < n, or, without a text, from SLURM_ARRAY_TASK_ID and _COUNT or OMPI_COMM_WORLD_RANK and
-/// _SIZE. errors: throws Error on anything else.
+/// _SIZE.
+/// errors: throws Error on anything else.
 Shard parse_shard(const std::string& text);
 
 struct SweepReport {

@@ -14,7 +14,8 @@ namespace halfulp {
 ///     - {rule.name: adamw, rule.eta: [1e-3, 3e-3], plan.scheme: [bf16/fp32, fp8/fp8]}
 ///   tuned_by: FOLDER                  each run takes the numbers of its rule from the best records there
 ///   (tuning.h)
-/// in: settings: KEY=VALUE overrides of the base. errors: throws Error as parse_run_config does, naming the
+/// in: settings: KEY=VALUE overrides of the base.
+/// errors: throws Error as parse_run_config does, naming the
 /// grid entry.
 std::vector<RunConfig> parse_sweep_config(const std::string& file, const std::vector<std::string>& settings);
 

@@ -44,7 +44,8 @@ std::vector<std::string> task_names();
 std::map<std::string, double> default_settings(const std::string& problem);
 
 /// seed: of initial weights, data order and noise. data_seed_shift: added to the seed of the data order
-/// alone. errors: throws Error on an unknown name or setting, or missing data.
+/// alone.
+/// errors: throws Error on an unknown name or setting, or missing data.
 template <class R>
 NamedTask<R> make_task(const ProblemConfig& problem, std::uint64_t steps, std::uint64_t seed,
                        std::uint64_t data_seed_shift, DataSets& data, ThreadPool* pool);

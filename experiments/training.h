@@ -24,7 +24,8 @@ class Training {
   }
 
   /// One step t = 1, 2, ...: the gradient at the view (mean over the samples), then the update of every
-  /// tensor. out: the loss of the mini-batch before the step (mean over the samples).
+  /// tensor.
+  /// out: the loss of the mini-batch before the step (mean over the samples).
   template <class P>
   double step(std::uint64_t t, double schedule, P& probe) {
     const StepInfo now{t, schedule, seed_};

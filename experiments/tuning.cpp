@@ -39,7 +39,14 @@ void Winners::add(const std::string& group, const Candidate& candidate) {
 }
 
 AnyRule Winners::of(const RunConfig& run) const {
-  const std::string group = group_of(rule_label(run.rule, run.plan), to_json(run));
+  // The double twin is there to be compared with the fp32 run, hence has its rates.
+  RunConfig tuned = run;
+  if (run.plan.scheme == "fp64") {
+    tuned.plan = parse_scheme("fp32");
+    tuned.plan.base.weights.rounding = run.plan.base.weights.rounding;
+    tuned.number = NumberType::float32;
+  }
+  const std::string group = group_of(rule_label(tuned.rule, tuned.plan), to_json(tuned));
   const auto found = best_.find(group);
   if (found == best_.end() || !std::isfinite(found->second.mean())) {
     std::string known;

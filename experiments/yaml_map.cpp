@@ -146,7 +146,8 @@ YAML::Node load_yaml(const std::string& file) {
     const std::vector<YAML::Node> documents = YAML::LoadAll(text);
     if (documents.size() > 1)
       throw Error(file, "more than one YAML document", std::to_string(documents.size()), "one document");
-    return documents.empty() ? YAML::Node() : documents.front();
+    return documents.empty() || documents.front().IsNull() ? YAML::Node(YAML::NodeType::Map)
+                                                           : documents.front();
   } catch (const YAML::Exception& error) {
     throw Error(file + ", line " + std::to_string(error.mark.line + 1) + ", column " +
                     std::to_string(error.mark.column + 1),

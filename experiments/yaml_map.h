@@ -53,7 +53,8 @@ YAML::Node load_yaml(const std::string& file);
 /// errors: throws Error if the text is no YAML value or a part of the key is no map.
 void set_yaml_key(YAML::Node root, const std::string& dotted_key, const std::string& value);
 
-/// Splits KEY=VALUE and sets it. errors: throws Error if there is no '='.
+/// Splits KEY=VALUE and sets it.
+/// errors: throws Error if there is no '='.
 void apply_setting(YAML::Node root, const std::string& setting);
 
 }  // namespace halfulp

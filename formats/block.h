@@ -8,7 +8,8 @@ namespace halfulp {
 
 /// x / divisor rounded to odd in double: toward zero, with the last bit set if inexact. A later rounding to
 /// at most 51 bits then gives what rounding the exact quotient would give, in every mode: an odd last bit
-/// below the guard bits is sticky and lies on no midpoint and on no grid point. in: divisor > 0 or NaN.
+/// below the guard bits is sticky and lies on no midpoint and on no grid point.
+/// in: divisor > 0 or NaN.
 /// errors: none.
 inline double quotient_to_odd(double x, double divisor) noexcept {
   if (x == 0) return divisor != divisor ? divisor : x;  // 0 / 0 would be a NaN that no element has
@@ -59,7 +60,8 @@ inline float choose_tensor_scale(const BlockFormat& f, double amax) noexcept {
 
 /// Scale code of a block with this amax.
 /// in:     amax >= 0, an infinity or NaN if the block holds one: the whole block is then poisoned (scale
-/// NaN). errors: none.
+/// NaN).
+/// errors: none.
 inline std::uint32_t choose_scale(const BlockFormat& f, double amax, float tensor_scale) noexcept {
   if (!(amax < std::numeric_limits<double>::infinity())) return nan_code(f.scale, false);
   const double largest = f.element.max_finite();

@@ -39,7 +39,8 @@ HALFULP_HD constexpr std::uint32_t magnitude_code(const ScalarFormat& f, double 
 }
 
 /// Code of a value of f, as overflow() returns it; decode(encode(v)) is v.
-/// in: v a value of f, an infinity f has, or a NaN. errors: none.
+/// in: v a value of f, an infinity f has, or a NaN.
+/// errors: none.
 HALFULP_HD constexpr std::uint32_t encode(const ScalarFormat& f, double value) noexcept {
   const bool negative = sign_bit_of(value) != 0;
   if (value != value) return nan_code(f, negative);

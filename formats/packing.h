@@ -27,7 +27,8 @@ HALFULP_HD constexpr int storage_shift(const ScalarFormat& f) noexcept {
   return f.bits() > 16 ? storage_bits(f) - f.bits() : 0;
 }
 
-/// in: bytes of at least packed_bytes(f, i + 1). errors: none.
+/// in: bytes of at least packed_bytes(f, i + 1).
+/// errors: none.
 HALFULP_HD constexpr std::uint32_t load_code(const ScalarFormat& f, const std::uint8_t* bytes,
                                              std::size_t i) noexcept {
   const auto width = static_cast<std::size_t>(storage_bits(f));

@@ -180,7 +180,8 @@ HALFULP_HD constexpr double round_in_two_parts(double x, const ScalarFormat& f, 
 }
 
 /// x rounded to the precision of f, in one rounding, with unbounded exponent above; a float argument is
-/// exact. in: random in [0, 2^random_bits), ignored by the other modes. errors: none (total function): NaN
+/// exact. in: random in [0, 2^random_bits), ignored by the other modes.
+/// errors: none (total function): NaN
 /// stays NaN, infinities become a magnitude beyond max_finite().
 HALFULP_HD constexpr double round(double x, const ScalarFormat& f, Rounding rounding,
                                   std::uint32_t random) noexcept {

@@ -65,7 +65,8 @@ inline constexpr Rounding nearest_even{RoundingMode::nearest_even, 0};
 inline constexpr Rounding stochastic{RoundingMode::stochastic_c, 16};
 
 /// Rounding of a text: a mode's name, `stochastic_a|b|c[:N]` with N in 1..32 (16 if left out), or
-/// `stochastic`. errors: throws Error naming the modes.
+/// `stochastic`.
+/// errors: throws Error naming the modes.
 Rounding parse_rounding(std::string_view text);
 
 /// Text that parse_rounding reads back.

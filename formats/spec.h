@@ -8,7 +8,8 @@
 namespace halfulp {
 
 /// The format that a text names. Every place that takes a format takes such a spec, and this is its one
-/// parser. A spec is a name of the catalog or an alias. errors: throws Error with the nearest name and the
+/// parser. A spec is a name of the catalog or an alias.
+/// errors: throws Error with the nearest name and the
 /// list of names.
 BlockFormat parse_format(std::string_view spec);
 

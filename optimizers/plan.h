@@ -80,7 +80,8 @@ SlotPlan state_slot(const BlockFormat& format);
 
 /// Plan of a scheme, weights/states: fp64, fp32, bf16/fp32, bf16/bf16, bf16/fp8, fp8/fp8, nvfp4/fp8; any
 /// catalog format may stand for the weights. States are fp32, bf16 or fp8 = one fp32 scale per 256 flattened
-/// elements with e4m3 first and e5m2 second moments. errors: throws Error naming the schemes.
+/// elements with e4m3 first and e5m2 second moments.
+/// errors: throws Error naming the schemes.
 Plan parse_scheme(const std::string& name);
 
 /// True where `name` matches `pattern` with * and ?.

@@ -10,7 +10,8 @@
 
 namespace halfulp {
 
-/// Returns `count`. errors: Error, naming `where`, unless it is 1..2^24
+/// Returns `count`.
+/// errors: Error, naming `where`, unless it is 1..2^24
 inline std::size_t checked_size(const std::string& where, std::size_t count) {
   if (count == 0 || count > std::size_t{1} << 24)
     throw Error(where + ", size", "wrong number of coordinates", std::to_string(count), "1..16777216");

@@ -15,7 +15,8 @@ class ProblemSettings {
 
   /// Returns the value given, or `otherwise`.
   double number(const std::string& name, double otherwise);
-  /// Returns the value given, or `otherwise`. errors: Error unless it is an integer in 0..2^32
+  /// Returns the value given, or `otherwise`.
+  /// errors: Error unless it is an integer in 0..2^32
   std::size_t count(const std::string& name, std::size_t otherwise);
 
   /// errors: Error if a name was given that nobody asked for

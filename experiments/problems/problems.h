@@ -35,7 +35,8 @@ std::vector<ProblemEntry<R>> problem_list();
 template <class R>
 std::unique_ptr<Task<R>> make_problem(const std::string& name, const ProblemOptions& options = {});
 
-/// Returns the settings a problem knows, with their defaults. errors: Error on an unknown name
+/// Returns the settings a problem knows, with their defaults.
+/// errors: Error on an unknown name
 std::vector<ProblemSettings::Known> problem_settings(const std::string& name);
 
 extern template std::vector<ProblemEntry<float>> problem_list<float>();

@@ -18,6 +18,7 @@ struct SweepOptions {
 
 void sweep_command(const SweepOptions& options) {
   const Shard shard = parse_shard(options.shard);
+  if (shard.count > 1) print_message(fmt::format("doing shard {}/{} of the sweep", shard.index, shard.count));
   const std::vector<RunConfig> runs = parse_sweep_config(options.config, options.settings);
   SweepReport report;
   {

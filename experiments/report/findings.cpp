@@ -99,15 +99,18 @@ class Findings {
       }
       const double change = loss(*b) != 0 ? loss(*a) / loss(*b) - 1 : NAN;
       const bool clear = is_beyond_noise(*a, *b);
+      const bool one_seed = std::isnan(shared_deviation(spread(*a), spread(*b)));
       (!clear ? equal : loss(*a) < loss(*b) ? below : above) += 1;
       parts.push_back(fmt::format(
           "{} {}{}", scheme,
           std::isnan(change) ? loss_text(loss(*a)) + " against 0" : fmt::format("{:+.1f} %", 100 * change),
-          clear ? "" : " (not beyond noise)"));
+          clear      ? ""
+          : one_seed ? " (one seed)"
+                     : " (not beyond noise)"));
     }
     if (parts.empty()) return;
     sentences_.push_back(fmt::format(
-        "{} against {}, {} loss: {}. Lower beyond seed noise on {}, higher beyond it on {}, undecided on {}.",
+        "{} against {}, {} loss: {}. Lower beyond seed noise on {} schemes, higher on {}, undecided on {}.",
         one, other, problem_.split, join(parts, "; "), below, above, equal));
   }
 
@@ -228,8 +231,7 @@ std::vector<std::string> one_weight_findings(const std::vector<ProblemRuns>& pro
   }
   std::vector<std::string> sentences;
   for (const auto& [name, count] : counts)
-    sentences.push_back(fmt::format("One weight, {}: {} of {} runs reach the target{}.", name, count.reached,
-                                    count.runs,
+    sentences.push_back(fmt::format("{}: {} of {} runs reach the target{}.", name, count.reached, count.runs,
                                     count.failures.empty() ? "" : "; " + join(count.failures, "; ")));
   return sentences;
 }

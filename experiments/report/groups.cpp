@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <cstdlib>
 #include <map>
 #include <set>
 #include <tuple>
@@ -40,7 +42,8 @@ std::string without_quotes(const Json& value) {
 /// Settings by path, "rule.eta" and so on, the seed left out.
 std::map<std::string, std::string> flat_settings(const Json& config) {
   std::map<std::string, std::string> settings;
-  for (const auto& [path, value] : config.flatten().items()) {
+  const Json flat = config.flatten();
+  for (const auto& [path, value] : flat.items()) {
     std::string name = path.substr(1);
     std::replace(name.begin(), name.end(), '/', '.');
     if (name != "seed") settings[name] = without_quotes(value);
@@ -98,6 +101,13 @@ ProblemKind kind_of(const ProblemRuns& problem) {
         group.config().contains("sign_twin_eta") || group.config().at("problem").contains("batch_size"))
       return ProblemKind::model;
   return ProblemKind::toy;
+}
+
+/// |start| of a case "quadratic_1d:4->3"; 0 for other problems.
+double size_of_start(const ProblemRuns& problem) {
+  const std::size_t colon = problem.name.find(':');
+  if (problem.kind != ProblemKind::one_weight || colon == std::string::npos) return 0;
+  return std::fabs(std::strtod(problem.name.c_str() + colon + 1, nullptr));
 }
 
 void finish(ProblemRuns& problem) {
@@ -180,10 +190,11 @@ std::vector<ProblemRuns> group_records(const RecordSet& set) {
   std::map<std::string, std::map<std::string, Group>> found;
   for (const Json& record : set.records) {
     const Json& config = record.at("config");
-    Group& group = found[config.at("problem").at("name").get<std::string>()][seedless(config)];
+    const std::string label = record.at("label").get<std::string>();
+    Group& group = found[config.at("problem").at("name").get<std::string>()][label + " " + seedless(config)];
     group.scheme = config.at("plan").at("scheme").get<std::string>();
     group.rule = config.at("rule").at("name").get<std::string>();
-    group.label = record.at("label").get<std::string>();
+    group.label = label;
     group.runs.push_back(&record);
   }
   std::vector<ProblemRuns> problems;
@@ -193,8 +204,9 @@ std::vector<ProblemRuns> group_records(const RecordSet& set) {
     finish(problem);
     problems.push_back(std::move(problem));
   }
-  std::stable_sort(problems.begin(), problems.end(),
-                   [](const ProblemRuns& a, const ProblemRuns& b) { return a.kind < b.kind; });
+  std::stable_sort(problems.begin(), problems.end(), [](const ProblemRuns& a, const ProblemRuns& b) {
+    return std::pair(a.kind, -size_of_start(a)) < std::pair(b.kind, -size_of_start(b));
+  });
   return problems;
 }
 

@@ -46,7 +46,7 @@ struct ProblemRuns {
   const Group* in_fp32(const Group& group) const;
 };
 
-/// Problems in alphabetical order, the one-weight ones first and the models last.
+/// Problems in alphabetical order: those with one weight first, from the largest |start|, the models last.
 std::vector<ProblemRuns> group_records(const RecordSet& set);
 
 }  // namespace halfulp

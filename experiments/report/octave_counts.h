@@ -6,7 +6,8 @@
 
 namespace halfulp {
 
-/// Counts per power of two, summed over the seeds of a group: counts[i] of [2^(lowest + i), 2^(lowest + i + 1)).
+/// Counts per power of two, summed over the seeds of a group: counts[i] of
+/// [2^(lowest + i), 2^(lowest + i + 1)).
 struct Octaves {
   int lowest = 0;
   std::vector<double> counts;

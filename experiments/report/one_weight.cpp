@@ -88,7 +88,8 @@ WeightEnding weight_ending(const Json& record) {
   const double target = known->target;
   if (weight == target) return {"reaches " + at, true};
   if (within_one_gap(record, weight, target))
-    return {fmt::format("reaches {}, one gap from {}", at, weight_text(target)), true};
+    return {"reaches " + at + (at == weight_text(target) ? "" : ", within one gap of " + weight_text(target)),
+            true};
   if (weight == 0) return {"trapped at 0", false};
   const bool stuck = is_stuck_at_end(record);
   const bool crossing = known->start * target < 0;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 
 #include "experiments/report/one_weight.h"
@@ -30,7 +31,8 @@ figure { margin: 1.5rem 0; overflow-x: auto; break-inside: avoid; }
 figure svg { display: block; width: 100%; min-width: 620px; height: auto; }
 figcaption { font-size: .9rem; max-width: 62rem; }
 pre, code { font-family: "Liberation Mono", monospace; font-size: .85em; }
-pre { white-space: pre-wrap; overflow-wrap: anywhere; background: #f4f4f4; padding: .5rem .8rem; margin: .4rem 0; }
+pre { white-space: pre-wrap; overflow-wrap: anywhere; background: #f4f4f4;
+      padding: .5rem .8rem; margin: .4rem 0; }
 .note { font-size: .9rem; } .warning { border-left: 4px solid #000; padding-left: .6rem; }
 .small table { font-size: .7rem; }
 @media print { body { max-width: none; padding: 0; } figure svg { min-width: 0; }
@@ -55,28 +57,46 @@ std::string listed(const Names& names) {
   return text;
 }
 
-/// Names and settings of everything that was run.
+std::string findings_html(const std::vector<ProblemRuns>& problems) {
+  std::string html;
+  for (const NamedFindings& about : all_findings(problems))
+    html += fmt::format("<h3>{}</h3>\n", html_text(about.name)) + sentence_list(about.sentences);
+  return html;
+}
+
+/// Rules, schemes, steps, number type and seeds of a problem.
+std::string set_up_of(const ProblemRuns& problem) {
+  std::set<std::string> steps, numbers, seeds;
+  std::vector<std::string> rules;
+  for (const Group& group : problem.groups) {
+    if (std::find(rules.begin(), rules.end(), group.label) == rules.end()) rules.push_back(group.label);
+    for (const Json* run : group.runs) seeds.insert(run->at("config").value("seed", Json("?")).dump());
+    const Json& config = group.config();
+    steps.insert(config.value("steps", Json("?")).dump() + " steps at " +
+                 config.value("schedule", std::string("unknown")) + " rate");
+    numbers.insert(config.value("number", std::string("unknown")));
+  }
+  return fmt::format("{} with weights and states stored as {}; {}, computed in {}, seeds {}", listed(rules),
+                     listed(problem.schemes()), listed(steps), listed(numbers), listed(seeds));
+}
+
+/// One sentence for all problems of one set-up.
 std::string what_was_run(const RecordSet& set, const std::vector<ProblemRuns>& problems) {
   std::string text = fmt::format(
       "{} runs. Every stored number (weights and moments of the optimizer) lives only in the format that its "
-      "scheme, weights/states, names; there is no copy of higher precision. ",
+      "scheme, weights/states, names; there is no copy of higher precision.",
       set.records.size());
+  std::vector<std::pair<std::string, std::string>> sentences;
   for (const ProblemRuns& problem : problems) {
-    std::set<std::string> rules, seeds, steps, numbers;
-    std::size_t runs = 0;
-    for (const Group& group : problem.groups) {
-      rules.insert(group.label);
-      runs += group.runs.size();
-      for (const Json* run : group.runs) seeds.insert(run->at("config").value("seed", Json("?")).dump());
-      const Json& config = group.config();
-      steps.insert(config.value("steps", Json("?")).dump() + " steps with " +
-                   config.value("schedule", std::string("unknown")) + " rate");
-      numbers.insert(config.value("number", std::string("unknown")));
-    }
-    text +=
-        fmt::format("{}: {} runs of {} on {}, {}, computed in {}, seeds {}. ", problem.name, runs,
-                    listed(rules), listed(problem.schemes()), listed(steps), listed(numbers), listed(seeds));
+    const std::string set_up = set_up_of(problem);
+    const auto known = std::find_if(sentences.begin(), sentences.end(),
+                                    [&](const auto& sentence) { return sentence.second == set_up; });
+    if (known == sentences.end())
+      sentences.emplace_back(problem.name, set_up);
+    else
+      known->first += ", " + problem.name;
   }
+  for (const auto& [names, set_up] : sentences) text += " On " + names + ": " + set_up + ".";
   return text;
 }
 
@@ -181,7 +201,7 @@ std::string html_page(const RecordSet& set, const std::vector<ProblemRuns>& prob
   html += "<h1>Training with weights that exist only in a low-precision format</h1>\n";
   html += paragraph(what_was_run(set, problems));
   for (const std::string& note : set.notes) html += paragraph(note, "warning");
-  html += "<h2>What the records say</h2>\n" + sentence_list(all_findings(problems));
+  html += "<h2>What the records say</h2>\n" + findings_html(problems);
   html += paragraph(
       "These sentences are computed from the records by fixed rules. Beyond seed noise: the difference of "
       "the "

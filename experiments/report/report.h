@@ -22,7 +22,7 @@ struct Report {
 /// Called with pictures drawn so far, of all.
 using DrawingProgress = std::function<void(std::size_t drawn, std::size_t all)>;
 
-/// The same bytes for the same records (with one build and one gnuplot), in whatever order and files they are.
+/// The same bytes for the same records (with one build and one gnuplot), whatever their order and files.
 /// errors: throws Error if there are no records, they are no records, or gnuplot is missing or fails.
 Report make_report(std::vector<nlohmann::ordered_json> records, const DrawingProgress& progress);
 

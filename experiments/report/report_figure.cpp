@@ -15,7 +15,7 @@ struct Look {
 constexpr std::array<Look, 6> usual_looks{{{"adamw", SeriesStyle::line, 1, 0},
                                            {"adamw+sr", SeriesStyle::line, 6, 1},
                                            {"madam", SeriesStyle::line, 2, 2},
-                                           {"lmd", SeriesStyle::line, 3, 4},
+                                           {"lmd", SeriesStyle::thin_line, 3, 0},
                                            {"m_adam", SeriesStyle::marked_line, 5, 0},
                                            {"m_adam+sr", SeriesStyle::marked_line, 4, 1}}};
 

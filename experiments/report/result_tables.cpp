@@ -25,8 +25,8 @@ std::string loss_cell(const Group& group, const std::string& split) {
 std::string accuracy_cell(const Group& group, const std::string& split) {
   const Spread accuracy = group.spread("/result/" + split + "/accuracy");
   if (accuracy.count == 0) return "-";
-  const std::string mean = fmt::format("{:.4f}", accuracy.mean);
-  return accuracy.has_deviation() ? mean + fmt::format("+-{:.4f}", accuracy.deviation) : mean;
+  const std::string mean = fmt::format("{:.3f}", accuracy.mean);
+  return accuracy.has_deviation() ? mean + fmt::format("+-{:.3f}", accuracy.deviation) : mean;
 }
 
 /// Loss over the loss of the same rule in fp32.
@@ -37,11 +37,16 @@ std::string relative_cell(const ProblemRuns& problem, const Group& group) {
   return std::isfinite(own) && std::isfinite(other) && other != 0 ? fmt::format("{:.3f}", own / other) : "-";
 }
 
-std::string runs_cell(const Group& group) {
-  const std::size_t diverged = group.diverged_at().size(), all = group.runs.size();
-  if (diverged == 0) return std::to_string(all);
-  if (diverged == all) return fmt::format("0 of {}", all);
-  return fmt::format("{} of {}, {}", all - diverged, all, divergence_text(group));
+/// Runs; of how many, where some diverged or ended with a loss that is not finite.
+std::string runs_cell(const Group& group, const std::string& split) {
+  const std::vector<std::string> diverged = group.diverged_at();
+  const std::size_t all = group.runs.size();
+  const std::size_t not_finite = group.spread("/result/" + split + "/loss").not_finite;
+  if (diverged.size() == all) return fmt::format("0/{}", all);
+  if (!diverged.empty())
+    return fmt::format("{}/{}, diverged at {}{}", all - diverged.size(), all, diverged[0],
+                       diverged.size() > 1 ? ".." : "");
+  return not_finite == 0 ? std::to_string(all) : fmt::format("{}/{} finite", all - not_finite, all);
 }
 
 std::string text_of(const Json& object, const std::string& pointer) {
@@ -97,7 +102,7 @@ Table model_table(const ProblemRuns& problem, const std::string& scheme) {
          loss_text(group.mean("/result/train/loss")), relative_cell(problem, group),
          measured(group, "stagnation/share"), measured(group, "delivery/ratio"),
          measured(group, "trapping/trapped_at_zero_share"), measured(group, "sign_flips/refused_share"),
-         signed_text(group.mean("/signs/excess")), runs_cell(group)});
+         signed_text(group.mean("/signs/excess")), runs_cell(group, problem.split)});
   }
   return table;
 }
@@ -108,7 +113,7 @@ Table toy_table(const ProblemRuns& problem) {
     table.rows.push_back({group.scheme, group.row_name(), loss_cell(group, problem.split),
                           share_text(group.mean("/signs/failure")), measured(group, "trapping/zero_share"),
                           measured(group, "stagnation/share"), measured(group, "delivery/ratio"),
-                          runs_cell(group)});
+                          runs_cell(group, problem.split)});
   return table;
 }
 

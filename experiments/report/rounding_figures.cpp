@@ -133,6 +133,9 @@ std::optional<ReportFigure> gap_picture(const ProblemRuns& problem, const std::s
     for (Series& series : figure.series)
       if (series.label == sizes[u].name + " update")
         series.colour = updates[u].look.colour, series.style = SeriesStyle::line;
+  // Blue, the first colour of formats, is a rule's here: the format is grey and black.
+  for (Series& series : figure.series)
+    if (series.label.rfind(spec, 0) == 0) series.colour = series.style == SeriesStyle::thin_line ? 7 : 0;
   figure.title =
       fmt::format("gap (thin) and half gap (marked) of {}, and the updates of scheme {}", spec, scheme);
   return ReportFigure{
@@ -164,8 +167,9 @@ std::vector<ReportFigure> octave_figures(const ProblemRuns& problem) {
         {file_stem(problem.name + "_" + scheme + "_unchanged"),
          "Of the updates to weights of each octave of |w|, the share that left the stored number "
          "as it was; all measured steps, seeds together, octaves with fewer than 100 updates left "
-         "out. An additive rule stalls where weights are large (right), a multiplicative one "
-         "stalls evenly. For lmd |w| is the size of its stored parts.",
+         "out. Theory: with updates of one size the "
+         "share rises to 1 with |w|; with updates proportional to |w| it does not depend on |w|. For lmd |w| "
+         "is the size of its stored parts.",
          "magnitude", "share_unchanged", std::move(figure)});
   }
   return figures;

@@ -96,7 +96,9 @@ std::string weight_text(double weight) {
 std::string spread_text(const Spread& spread) {
   if (spread.count == 0) return spread.not_finite == 0 ? "-" : "not finite";
   const std::string mean = loss_text(spread.mean);
-  return spread.has_deviation() ? mean + "+-" + loss_text(spread.deviation) : mean;
+  if (!spread.has_deviation()) return mean;
+  const bool is_fixed = mean.find('e') == std::string::npos;
+  return mean + "+-" + (is_fixed ? fmt::format("{:.4f}", spread.deviation) : loss_text(spread.deviation));
 }
 
 }  // namespace halfulp

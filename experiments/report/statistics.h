@@ -22,7 +22,8 @@ Spread spread_of(const std::vector<double>& values);
 double shared_deviation(const Spread& a, const Spread& b);
 
 /// Spearman's rank correlation, ties at their mean rank; NaN with fewer than three pairs or where one side is
-/// constant. in: finite values, equally many
+/// constant.
+/// in: finite values, equally many
 double rank_correlation(const std::vector<double>& x, const std::vector<double>& y);
 
 // Numbers as a table shows them; "-" for NaN.

@@ -19,12 +19,16 @@ std::string heading(const std::string& text) {
 
 }  // namespace
 
-std::vector<std::string> all_findings(const std::vector<ProblemRuns>& problems) {
-  std::vector<std::string> all = one_weight_findings(problems);
-  for (const ProblemRuns& problem : problems) {
-    if (problem.kind == ProblemKind::one_weight) continue;
-    for (const std::string& sentence : findings(problem)) all.push_back(problem.name + ": " + sentence);
-  }
+std::vector<NamedFindings> all_findings(const std::vector<ProblemRuns>& problems) {
+  std::vector<NamedFindings> all;
+  const auto add = [&](ProblemKind kind) {
+    for (const ProblemRuns& problem : problems)
+      if (problem.kind == kind) all.push_back({problem.name, findings(problem)});
+  };
+  add(ProblemKind::model);
+  if (auto sentences = one_weight_findings(problems); !sentences.empty())
+    all.push_back({"one stored weight", std::move(sentences)});
+  add(ProblemKind::toy);
   return all;
 }
 
@@ -66,8 +70,10 @@ std::string terminal_report(const RecordSet& set, const std::vector<ProblemRuns>
   }
   if (has_toy) text += toy_table_key;
   text += heading("What the records say");
-  for (const std::string& sentence : all_findings(problems))
-    text += wrapped("* " + sentence, terminal_columns);
+  for (const NamedFindings& about : all_findings(problems)) {
+    text += about.name + "\n";
+    for (const std::string& sentence : about.sentences) text += wrapped("* " + sentence, terminal_columns);
+  }
   return text;
 }
 

@@ -27,29 +27,25 @@ class Canvas {
   }
 
   void name_row(std::size_t row, const std::string& name) {
-    names_[row] += (names_[row].empty() ? "" : ", ") + name;
+    names_[row] += (names_[row].empty() ? "" : " ") + name;
   }
-  void rule_row(std::size_t row) { ruled_ = row; }
+  void rule(double level) {
+    level_ = level;
+    ruled_ = row_of(level);
+  }
 
-  /// Joins the points: within a column every row between the last value before it and those inside it.
+  /// One mark a column: the last value up to its right edge.
   void add(const TextLine& line) {
     double last = NAN;
     std::size_t next = 0;
     for (std::size_t column = 0; column < columns_; ++column) {
       const double end = x_.low + (x_.high - x_.low) * (static_cast<double>(column) + 0.5) /
                                       static_cast<double>(columns_ - 1);
-      double low = last, high = last;
-      for (; next < line.x.size() && line.x[next] <= end; ++next) {
-        if (!std::isfinite(line.y[next])) continue;
-        last = line.y[next];
-        low = std::isnan(low) ? last : std::min(low, last);
-        high = std::isnan(high) ? last : std::max(high, last);
-      }
-      if (std::isnan(last)) continue;
-      for (std::size_t row = row_of(high); row <= row_of(low); ++row)
-        marks_[row * columns_ + column] += line.mark;
+      for (; next < line.x.size() && line.x[next] <= end; ++next)
+        if (std::isfinite(line.y[next])) last = line.y[next];
+      if (!std::isnan(last)) marks_[row_of(last) * columns_ + column] += line.mark;
     }
-    if (!std::isnan(last)) name_row(row_of(last), fmt::format("{} {}", line.mark, line.label));
+    if (!std::isnan(last)) name_row(row_of(last), std::string(1, line.mark));
   }
 
   std::string text() const {
@@ -60,8 +56,10 @@ class Canvas {
         const std::string& here = marks_[row * columns_ + column];
         drawn += !here.empty() ? here[column % here.size()] : row == ruled_ && column % 2 == 0 ? '-' : ' ';
       }
-      const bool has_value = row % 4 == 0 || row + 1 == rows_ || row == ruled_;
-      text += (has_value ? fmt::format("{:>9.4g} |", value_of_row(row)) : std::string(9, ' ') + " |") + drawn;
+      const bool beside_rule = row + 1 == ruled_ || row == ruled_ + 1;
+      const bool has_value = row == ruled_ || ((row % 4 == 0 || row + 1 == rows_) && !beside_rule);
+      const double value = row == ruled_ ? level_ : value_of_row(row);
+      text += (has_value ? fmt::format("{:>9.4g} |", value) : std::string(9, ' ') + " |") + drawn;
       text += names_[row].empty() ? "" : " " + names_[row];
       text = text.substr(0, text.find_last_not_of(' ') + 1) + "\n";
     }
@@ -78,6 +76,7 @@ class Canvas {
   std::vector<std::string> marks_;  ///< of the lines in each place
   std::vector<std::string> names_;
   std::size_t ruled_ = ~std::size_t{0};
+  double level_ = 0;
 };
 
 }  // namespace
@@ -94,10 +93,14 @@ std::string draw_lines(const std::vector<TextLine>& lines, double level, const s
   if (!(x.high > x.low)) return "";
   if (y.low == y.high) y = {y.low - 1, y.high + 1};
   Canvas canvas(columns, rows, x, y);
-  canvas.rule_row(canvas.row_of(level));
+  canvas.rule(level);
   canvas.name_row(canvas.row_of(level), level_name);
-  for (const TextLine& line : lines) canvas.add(line);
-  return canvas.text();
+  std::string key(11, ' ');
+  for (const TextLine& line : lines) {
+    canvas.add(line);
+    key += fmt::format("{} {}   ", line.mark, line.label);
+  }
+  return canvas.text() + key.substr(0, key.find_last_not_of(' ') + 1) + "\n";
 }
 
 }  // namespace halfulp

@@ -94,6 +94,35 @@ std::string weights_text(const ProblemRuns& problem, const std::string& scheme) 
   return fmt::format("{}, scheme {}", problem.name, scheme);
 }
 
+/// Whether all values differ by at most 1 %.
+bool coincide(const Series& a, const Series& b) {
+  if (a.y.size() != b.y.size()) return false;
+  for (std::size_t i = 0; i < a.y.size(); ++i)
+    if (!(std::fabs(a.y[i] - b.y[i]) <= 0.01 * std::max(std::fabs(a.y[i]), std::fabs(b.y[i])))) return false;
+  return true;
+}
+
+/// Which lines cannot be seen because a later one lies on them.
+std::string hidden_text(const std::vector<Series>& all) {
+  std::string text;
+  for (std::size_t i = 0; i < all.size(); ++i)
+    for (std::size_t j = all.size(); j-- > i + 1;)
+      if (coincide(all[i], all[j])) {
+        text += (text.empty() ? " Hidden under another line (within 1 %): " : ", ") + all[i].label +
+                " under " + all[j].label;
+        break;
+      }
+  return text.empty() ? "" : text + ".";
+}
+
+/// The axis ends where the runs do.
+Axis step_axis(const std::vector<Series>& all) {
+  double last = 0;
+  for (const Series& series : all)
+    if (!series.x.empty()) last = std::max(last, series.x.back());
+  return {"step", AxisScale::linear, 0.0, last > 0 ? std::optional(last) : std::nullopt};
+}
+
 ReportFigure loss_figure(const ProblemRuns& problem, const std::string& scheme, std::vector<Series> curves) {
   const bool is_model = problem.kind == ProblemKind::model;
   Axis y = size_axis("training loss", curves);
@@ -102,7 +131,8 @@ ReportFigure loss_figure(const ProblemRuns& problem, const std::string& scheme, 
                   is_model ? "on each row's mini-batch: mean over the seeds, smoothed by a "
                              "centred mean over 5 rows of the trace (fewer at the ends)"
                            : "mean over the seeds, not smoothed");
-  caption += " A flat line is a rule whose updates are rounded away.";
+  caption += " A line that stays at the height of the start belongs to a rule that does not train." +
+             hidden_text(curves);
   if (is_model) {
     y = {"training loss of the mini-batch", AxisScale::linear, 0.0, loss_ceiling(curves)};
     if (positive_range(curves).high > *y.to) caption += " What rises beyond 1.2 times the start is cut off.";
@@ -111,7 +141,7 @@ ReportFigure loss_figure(const ProblemRuns& problem, const std::string& scheme, 
           caption,
           "step",
           "loss",
-          {"training loss: " + weights_text(problem, scheme), {"step"}, y, std::move(curves)}};
+          {"training loss: " + weights_text(problem, scheme), step_axis(curves), y, std::move(curves)}};
 }
 
 /// Values over the first one.
@@ -134,6 +164,33 @@ std::vector<Series> weight_curves(const ProblemRuns& problem, const std::string&
     all.push_back(std::move(series));
   }
   return all;
+}
+
+ReportFigure growth_figure(const ProblemRuns& problem, const std::string& scheme, std::vector<Series> rms) {
+  return {
+      file_stem(problem.name + "_" + scheme + "_rms"),
+      "Root mean square of the weights, over its value at the first row of the trace (mean over the seeds). "
+      "Growth that the same rule does not show in fp32 comes from the format, for instance from a scale that "
+      "follows the largest weight and drags the others along." +
+          hidden_text(rms),
+      "step",
+      "rms_over_first",
+      {"growth of the weights: " + weights_text(problem, scheme), step_axis(rms),
+       size_axis("rms of the weights / first row", rms), rms}};
+}
+
+ReportFigure zeros_figure(const ProblemRuns& problem, const std::string& scheme, std::vector<Series> zeros) {
+  return {file_stem(problem.name + "_" + scheme + "_zeros"),
+          "Share of stored numbers that are zero (mean over the seeds; for lmd of its two parts). A rising "
+          "line is "
+          "a sink: rounding puts numbers at zero faster than the rule takes them out." +
+              hidden_text(zeros),
+          "step",
+          "zero_share",
+          {"numbers stored as zero: " + weights_text(problem, scheme),
+           step_axis(zeros),
+           {"share stored as zero", AxisScale::linear, 0.0, std::nullopt},
+           zeros}};
 }
 
 }  // namespace
@@ -164,7 +221,7 @@ std::vector<ReportFigure> weight_figures(const std::vector<ProblemRuns>& problem
                          caption,
                          "step",
                          "weight",
-                         {title + ", scheme " + scheme, {"step"}, {"weight"}, std::move(curves)}});
+                         {title + ", scheme " + scheme, step_axis(curves), {"weight"}, std::move(curves)}});
     }
   }
   return figures;
@@ -185,32 +242,10 @@ std::vector<ReportFigure> drift_figures(const ProblemRuns& problem) {
   for (const std::string& scheme : problem.schemes()) {
     std::vector<Series> rms = curves_of(problem, scheme, "/trace/rms", false);
     relate_to_start(rms);
-    if (positive_range(rms).high >= 2)
-      figures.push_back(
-          {file_stem(problem.name + "_" + scheme + "_rms"),
-           "Root mean square of the weights, over its value at the first row of the trace (mean "
-           "over the seeds). Growth that the same rule does not show in fp32 comes from the "
-           "format, for instance from a scale that follows the largest weight and drags the "
-           "others along.",
-           "step",
-           "rms_over_first",
-           {"growth of the weights: " + weights_text(problem, scheme),
-            {"step"},
-            size_axis("rms of the weights / first row", rms),
-            rms}});
+    if (positive_range(rms).high >= 2) figures.push_back(growth_figure(problem, scheme, std::move(rms)));
     std::vector<Series> zeros = curves_of(problem, scheme, "/trace/zero_share", false);
     if (positive_range(zeros).high >= 0.01)
-      figures.push_back(
-          {file_stem(problem.name + "_" + scheme + "_zeros"),
-           "Share of stored numbers that are zero (mean over the seeds; for lmd of its two "
-           "parts). A rising line is a sink: rounding puts numbers at zero faster than the rule "
-           "takes them out.",
-           "step",
-           "zero_share",
-           {"numbers stored as zero: " + weights_text(problem, scheme),
-            {"step"},
-            {"share stored as zero", AxisScale::linear, 0.0, std::nullopt},
-            zeros}});
+      figures.push_back(zeros_figure(problem, scheme, std::move(zeros)));
   }
   return figures;
 }

@@ -187,9 +187,9 @@ inline void check_equal(const StepCounters& counted, const CountAndKeep& kept, b
   Counts got = counts_of(counted);
   std::erase_if(got, [](const auto& count) { return count.second == 0; });
   std::erase_if(expected, [](const auto& count) { return count.second == 0; });
-  for (const auto& [name, count] : got) {
-    CAPTURE(name);
-    CHECK(count == expected[name]);
+  for (const auto& count : got) {
+    CAPTURE(count.first);
+    CHECK(count.second == expected[count.first]);
   }
   CHECK(got.size() == expected.size());
   CHECK(counted.delivery.effective_dot_update == sums["dot"]);
