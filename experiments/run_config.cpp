@@ -10,6 +10,8 @@
 namespace halfulp {
 namespace {
 
+std::uint64_t read_steps(YamlMap& root) { return root.count("steps", 1500, 1, 1'000'000'000); }
+
 ProblemConfig parse_problem(YamlMap& root) {
   if (!root.has("problem"))
     throw Error(root.where("problem"), "a run needs a problem", "", "problem: {name: ...}");
@@ -30,7 +32,7 @@ ProblemConfig parse_problem(YamlMap& root) {
     for (auto& [key, value] : problem.settings) value = map.number(key, value, -1e300, 1e300);
     // A toy problem says itself which settings it can be built with.
     try {
-      make_problem<double>(problem.name, {0, 1, problem.settings});
+      make_problem<double>(problem.name, {0, read_steps(root), problem.settings});
     } catch (const Error& error) {
       throw Error::at(root.where("problem"), error);
     }
@@ -93,7 +95,7 @@ RunConfig parse_run_config(const YAML::Node& node, const std::string& file) {
   config.problem = parse_problem(root);
   config.rule = parse_rule(root);
   config.plan = parse_plan(root, "plan", default_rounding(config.rule));
-  config.steps = root.count("steps", 1500, 1, 1'000'000'000);
+  config.steps = read_steps(root);
   config.schedule = root.choice("schedule", "constant", {"constant", "cosine"}) == "cosine"
                         ? Schedule::cosine
                         : Schedule::constant;

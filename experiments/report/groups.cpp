@@ -103,11 +103,11 @@ ProblemKind kind_of(const ProblemRuns& problem) {
   return ProblemKind::toy;
 }
 
-/// |start| of a case "quadratic_1d:4->3"; 0 for other problems.
-double size_of_start(const ProblemRuns& problem) {
+/// Start of a case "quadratic_1d:4->3"; 0 for other problems.
+double start_of(const ProblemRuns& problem) {
   const std::size_t colon = problem.name.find(':');
   if (problem.kind != ProblemKind::one_weight || colon == std::string::npos) return 0;
-  return std::fabs(std::strtod(problem.name.c_str() + colon + 1, nullptr));
+  return std::strtod(problem.name.c_str() + colon + 1, nullptr);
 }
 
 void finish(ProblemRuns& problem) {
@@ -204,9 +204,12 @@ std::vector<ProblemRuns> group_records(const RecordSet& set) {
     finish(problem);
     problems.push_back(std::move(problem));
   }
-  std::stable_sort(problems.begin(), problems.end(), [](const ProblemRuns& a, const ProblemRuns& b) {
-    return std::pair(a.kind, -size_of_start(a)) < std::pair(b.kind, -size_of_start(b));
-  });
+  const auto order = [](const ProblemRuns& problem) {
+    const double start = start_of(problem);
+    return std::tuple(problem.kind, -std::fabs(start), -start);
+  };
+  std::stable_sort(problems.begin(), problems.end(),
+                   [&](const ProblemRuns& a, const ProblemRuns& b) { return order(a) < order(b); });
   return problems;
 }
 

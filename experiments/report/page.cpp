@@ -136,6 +136,23 @@ std::string problem_html(const ProblemRuns& problem, const std::vector<FigureSec
   return html;
 }
 
+/// One table for all problems that were run with the same settings.
+std::string settings_html(const std::vector<ProblemRuns>& problems) {
+  std::vector<std::pair<std::string, std::string>> tables;
+  for (const ProblemRuns& problem : problems) {
+    const std::string table = html_table(settings_table(problem));
+    const auto known =
+        std::find_if(tables.begin(), tables.end(), [&](const auto& one) { return one.second == table; });
+    if (known == tables.end())
+      tables.emplace_back(problem.name, table);
+    else
+      known->first += ", " + problem.name;
+  }
+  std::string html;
+  for (const auto& [names, table] : tables) html += fmt::format("<h3>{}</h3>\n", html_text(names)) + table;
+  return html;
+}
+
 std::string provenance_html(const RecordSet& set) {
   std::set<std::string> versions;
   for (const Json& record : set.records)
@@ -228,11 +245,9 @@ std::string html_page(const RecordSet& set, const std::vector<ProblemRuns>& prob
                 "Predictions follow from format, rule and peak rate alone, for nearest rounding and "
                 "formats without a scale. A schedule that lowers the rate leaves more unchanged than the "
                 "peak rate predicts.") +
-            html_table(predictions);
+            "<div class=\"small\">" + html_table(predictions) + "</div>\n";
   html += "<h2>Settings</h2>\n";
-  for (const ProblemRuns& problem : problems)
-    html += fmt::format("<h3>{}</h3>\n", html_text(problem.name)) + html_table(settings_table(problem));
-  return html + provenance_html(set) + "</body>\n</html>\n";
+  return html + settings_html(problems) + provenance_html(set) + "</body>\n</html>\n";
 }
 
 }  // namespace halfulp

@@ -56,13 +56,13 @@ class Rows {
     if (std::fabs(known->start) > t.frozen_above)
       return add(fmt::format("start is above {}, where all freezes", weight_text(t.frozen_above)),
                  "stays at " + weight_text(known->start), ended);
-    const bool outward =
-        std::fabs(known->target) > std::fabs(known->start) || known->start * known->target < 0;
-    if (outward)
-      add("where it can stop for good",
-          fmt::format("|w| from {} to {}, or at the target", weight_text(t.free_below),
-                      weight_text(t.frozen_above)),
-          ended);
+    const bool passes =
+        known->start * known->target < 0 || std::fabs(known->target) > std::fabs(known->start);
+    if (!passes) return;
+    const bool is_stuck = weight_ending(*group_.runs.front()).verdict.find("stuck") != std::string::npos;
+    add("smallest |w| that can stop a step of the peak rate", weight_text(t.free_below),
+        ended +
+            (is_stuck && std::fabs(final[0]) < t.free_below ? ", by steps smaller than the peak rate" : ""));
   }
 
   void additive(const ScalarFormat& format, double size) {
