@@ -31,10 +31,8 @@ std::map<std::string, double> default_settings(const std::string& problem) {
   if (problem == fashion_mlp)
     return {{"batch_size", static_cast<double>(mlp.batch_size)}, {"hidden", static_cast<double>(mlp.hidden)}};
   const std::vector<std::string> names = task_names();
-  std::string all;
-  for (const std::string& name : names) all += (all.empty() ? "" : ", ") + name;
   if (std::find(names.begin(), names.end(), problem) == names.end())
-    throw Error("problem", "no such problem (nearest is " + nearest_name(problem, names) + ")", problem, all);
+    throw Error("problem", "no such problem (nearest is " + nearest_name(problem, names) + ")", problem, name_list(names));
   std::map<std::string, double> settings;
   for (const auto& known : problem_settings(problem)) settings[known.name] = known.value;
   return settings;

@@ -10,12 +10,6 @@
 namespace halfulp {
 namespace {
 
-std::string join(const std::vector<std::string>& names) {
-  std::string joined;
-  for (const std::string& name : names) joined += (joined.empty() ? "" : ", ") + name;
-  return joined;
-}
-
 /// Well-formed by the table of RFC 3629: lead byte, then as many continuation bytes as it says; no overlong forms,
 /// surrogates, or numbers beyond 10FFFF.
 bool is_utf8(const std::string& text) {
@@ -114,7 +108,7 @@ std::string YamlMap::choice(const std::string& key, const std::string& otherwise
   for (const std::string& name : allowed)
     if (name == given) return given;
   throw Error(where(key), "no such choice (nearest is " + nearest_name(given, allowed) + ")", given,
-              join(allowed));
+              name_list(allowed));
 }
 
 YamlMap YamlMap::map(const std::string& key) { return {node(key), file_, path_of(key)}; }
@@ -130,7 +124,7 @@ void YamlMap::check_all_known() const {
   const std::vector<std::string> known(known_.begin(), known_.end());
   for (const std::string& key : keys())
     if (!known_.contains(key))
-      throw Error(where(key), "unknown key (nearest is " + nearest_name(key, known) + ")", key, join(known));
+      throw Error(where(key), "unknown key (nearest is " + nearest_name(key, known) + ")", key, name_list(known));
 }
 
 YAML::Node load_yaml(const std::string& file) {

@@ -30,4 +30,10 @@ std::string nearest_name(std::string_view given, const std::vector<std::string>&
   return nearest == candidates.end() ? "" : *nearest;
 }
 
+std::string name_list(const std::vector<std::string>& names) {
+  std::string list;
+  for (const std::string& name : names) list += (list.empty() ? "" : ", ") + name;
+  return list;
+}
+
 }  // namespace halfulp

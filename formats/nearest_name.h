@@ -9,4 +9,7 @@ namespace halfulp {
 /// For messages: "unknown key 'optmizer', nearest is 'optimizer'".
 std::string nearest_name(std::string_view given, const std::vector<std::string>& candidates);
 
+/// The names with ", " between them: the allowed ones in a message.
+std::string name_list(const std::vector<std::string>& names);
+
 }  // namespace halfulp

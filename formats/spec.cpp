@@ -5,15 +5,6 @@
 #include "formats/nearest_name.h"
 
 namespace halfulp {
-namespace {
-
-std::string join(const std::vector<std::string>& names) {
-  std::string joined;
-  for (const std::string& name : names) joined += (joined.empty() ? "" : ", ") + name;
-  return joined;
-}
-
-}  // namespace
 
 std::vector<std::string> format_names() {
   std::vector<std::string> names;
@@ -32,7 +23,7 @@ BlockFormat parse_format(std::string_view spec) {
     if (known.name == name) return known.format;
   const std::vector<std::string> names = format_names();
   throw Error("format", "no such format (nearest is " + nearest_name(spec, names) + ")", std::string(spec),
-              join(names));
+              name_list(names));
 }
 
 ScalarFormat parse_scalar_format(std::string_view spec) {

@@ -49,7 +49,7 @@ nlohmann::ordered_json block_json(const std::string& name, const BlockFormat& fo
                                ? nlohmann::ordered_json()
                                : nlohmann::ordered_json(format.shape.length);
   object["scale"] = to_spec(unscaled(format.scale));
-  object["rule"] = rule_text(format.rule);
+  object["rule"] = name_of(format.rule);
   object["tensor_scale"] = format.tensor_scale;
   object["bits_per_element"] = cost.per_element;
   object["bits_per_tensor"] = cost.per_tensor;
@@ -125,20 +125,6 @@ std::string shape_text(const BlockShape& shape) {
       return fmt::format("1x{} flattened", shape.length);
     case BlockAxis::tensor:
       return "whole tensor";
-  }
-  return "";
-}
-
-std::string_view rule_text(ScaleRule rule) {
-  switch (rule) {
-    case ScaleRule::none:
-      return "none";
-    case ScaleRule::ocp_floor:
-      return "ocp_floor";
-    case ScaleRule::rceil:
-      return "rceil";
-    case ScaleRule::amax:
-      return "amax";
   }
   return "";
 }
