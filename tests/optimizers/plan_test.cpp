@@ -105,12 +105,12 @@ TEST_CASE("patterns: many stars do not take exponential time") {
   CHECK(matches_pattern(pattern + "*", name));
 }
 
-TEST_CASE("overrides: later ones win, slot by slot") {
+TEST_CASE("overrides: later ones win, part by part") {
   Plan plan = parse_scheme("nvfp4/fp8");
-  const SlotPlan fp32_slot = weight_slot(unscaled(fp32)), fp16_slot = weight_slot(unscaled(fp16));
-  plan.overrides.push_back({"*norm*", fp32_slot, std::nullopt, std::nullopt});
-  plan.overrides.push_back({"head*", std::nullopt, state_slot(unscaled(bf16)), std::nullopt});
-  plan.overrides.push_back({"head.norm", fp16_slot, std::nullopt, state_slot(unscaled(fp32))});
+  const auto format = [](const ScalarFormat& f) { return SlotChange{unscaled(f), {}, {}, {}}; };
+  plan.overrides.push_back({"*norm*", {format(fp32), {}, {}}});
+  plan.overrides.push_back({"head*", {{{}, stochastic, {}, {}}, format(bf16), {}}});
+  plan.overrides.push_back({"head.norm", {format(fp16), {}, format(fp32)}});
 
   CHECK(*plan.of(vector_of("a.norm")).weights.format ==
         unscaled(fp32));  // an override beats the rule for vectors
@@ -119,6 +119,8 @@ TEST_CASE("overrides: later ones win, slot by slot") {
   CHECK(*head.weights.format == unscaled(fp16));
   CHECK(*head.first_moment.format == unscaled(bf16));
   CHECK(*head.second_moment.format == unscaled(fp32));
+  CHECK(head.weights.rounding == stochastic);  // of the second override, untouched by the third
+  CHECK(*plan.of(matrix("head.out")).weights.format == *plan.base.weights.format);
   CHECK(plan.of(matrix("body")) == plan.base);
   CHECK(head.state(Moment::first) == head.first_moment);
   CHECK(head.state(Moment::second) == head.second_moment);
