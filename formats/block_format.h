@@ -55,7 +55,7 @@ struct BlockFormat {
 
   HALFULP_HD constexpr bool has_scale() const noexcept { return shape.axis != BlockAxis::element; }
 
-  /// Length of a block in a tensor of `size` elements with rows of `row` elements.
+  /// Length of a whole block in a tensor of `size` elements.
   HALFULP_HD constexpr std::size_t block_length(std::size_t size) const noexcept {
     return shape.axis == BlockAxis::tensor ? size : shape.length;
   }
