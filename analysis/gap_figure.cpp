@@ -4,40 +4,58 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <set>
 
-#include "analysis/prediction.h"
 #include "formats/block.h"
 #include "formats/error.h"
 
 namespace halfulp {
 namespace {
 
-/// Black is left to the updates.
-int colour_of(std::size_t subject) { return 1 + static_cast<int>(subject % 7); }
+/// The stretches within the range. More than 1024 steps are narrower than a pixel: neighbours then stand
+/// together under their largest gap.
+std::vector<GapStretch> visible_stretches(const GapSubject& subject, const MagnitudeRange& range) {
+  std::vector<GapStretch> visible;
+  for (const GapStretch& stretch : gap_stretches(subject.element, subject.scale, subject.side)) {
+    const double from = std::max(stretch.from, range.from), to = std::min(stretch.to, range.to);
+    if (from < to) visible.push_back({from, to, stretch.gap});
+  }
+  const std::size_t group = (visible.size() + 1023) / 1024;
+  if (group < 2) return visible;
+  std::vector<GapStretch> drawn;
+  for (std::size_t i = 0; i < visible.size(); ++i) {
+    if (i % group == 0)
+      drawn.push_back(visible[i]);
+    else
+      drawn.back() = {drawn.back().from, visible[i].to, std::max(drawn.back().gap, visible[i].gap)};
+  }
+  return drawn;
+}
 
 Series gap_series(const GapSubject& subject, const MagnitudeRange& range, double part, int colour) {
   const bool whole = part == 1;
   Series series{subject.name + (whole ? " gap" : " half gap"),
                 whole ? SeriesStyle::thin_line : SeriesStyle::marked_line,
                 colour,
-                whole ? 0 : colour,
+                whole ? 1 : colour,
                 {},
                 {},
                 !whole};
-  for (const GapStretch& stretch : gap_stretches(subject.element, subject.scale)) {
-    const double from = std::max(stretch.from, range.from), to = std::min(stretch.to, range.to);
-    if (from >= to) continue;
-    series.x.insert(series.x.end(), {from, to});
+  for (const GapStretch& stretch : visible_stretches(subject, range)) {
+    series.x.insert(series.x.end(), {stretch.from, stretch.to});
     series.y.insert(series.y.end(), {part * stretch.gap, part * stretch.gap});
   }
   return series;
 }
 
+/// The dash of gaps (1) is left out.
+int update_dash(int order) { return order == 0 ? 0 : 2 + (order - 1) % 3; }
+
 /// Four points a binade: a sum of a constant and a proportional part is curved on log axes, and is drawn
 /// within 1 %.
 Series update_series(const UpdateSize& update, const MagnitudeRange& range, int order) {
-  Series series{update.name + " update", SeriesStyle::thin_line, 0, 1 + order, {}, {}};
+  Series series{update.name + " update", SeriesStyle::thin_line, 0, update_dash(order), {}, {}};
   const bool curved = update.additive != 0 && update.relative != 0;
   const auto append = [&](double x) {
     series.x.push_back(x);
@@ -55,10 +73,9 @@ Series update_series(const UpdateSize& update, const MagnitudeRange& range, int 
 void append_threshold(std::vector<Series>& all, const GapSubject& subject, const UpdateSize& update,
                       const MagnitudeRange& range, int colour) {
   if (update.relative != 0) return;
-  const AdditiveThresholds thresholds = additive_thresholds(subject.element, subject.scale, update.additive);
-  const double frozen = thresholds.frozen_above;
-  if (frozen >= subject.element.max_finite() * subject.scale || frozen > range.to) return;
-  const std::string where = frozen == 0 ? "everywhere" : fmt::format("above {}", frozen);
+  const double frozen = frozen_above(subject, update.additive);
+  if (frozen >= subject.largest() || frozen > range.to) return;
+  const std::string where = frozen == 0 ? "everywhere" : fmt::format("above {:.6g}", frozen);
   all.push_back({fmt::format("{}: {} frozen {}", subject.name, update.name, where),
                  SeriesStyle::points,
                  colour,
@@ -67,47 +84,71 @@ void append_threshold(std::vector<Series>& all, const GapSubject& subject, const
                  {update.additive}});
 }
 
-template <class Named>
-void require_distinct(const std::vector<Named>& all, const std::string& what) {
-  std::set<std::string> names;
-  for (const Named& one : all)
-    if (!names.insert(one.name).second)
-      throw Error("gap", "a " + what + " stands twice", one.name, "each once");
-}
+/// The largest power of two that is not larger.
+/// in: x in double's normal range
+double binade(double x) { return power_of_two(floor_log2(x)); }
 
 }  // namespace
 
-MagnitudeRange default_range(const std::vector<GapSubject>& subjects) {
-  double smallest = 0x1p10, largest = 0x1p-20;
-  for (const GapSubject& subject : subjects) {
-    smallest = std::min(smallest, subject.element.min_positive() * subject.scale / 4);
-    largest = std::max(largest, subject.element.max_finite() * subject.scale * 2);
-  }
+int format_colour(std::size_t place) noexcept { return 1 + static_cast<int>(place % 7); }
+
+void require_range(const MagnitudeRange& range, const std::string& where) {
+  if (!(range.from >= 0x1p-1022) || !(range.to > range.from) || std::isinf(range.to))
+    throw Error(where, "the range of magnitudes is empty or not positive",
+                fmt::format("{} to {}", range.from, range.to), "0 < from < to, both normal doubles");
+}
+
+void require_distinct(const std::vector<GapSubject>& subjects, const std::string& where) {
+  std::set<std::string> names;
+  for (const GapSubject& subject : subjects)
+    if (!names.insert(subject.name).second)
+      throw Error(where, "a format stands twice", subject.name, "each once");
+}
+
+MagnitudeRange default_range(const std::vector<GapSubject>& subjects, const MagnitudeRange& widest) {
+  MagnitudeRange shown{std::numeric_limits<double>::infinity(), 0};
+  for (const GapSubject& one : subjects)
+    for (const GapSubject& subject : sides_of(one)) {
+      const double from = std::max(subject.element.min_positive() * subject.scale / 4, 0x1p-1000);
+      const double to = std::clamp(subject.largest() * 2, from * 2, 0x1p1000);
+      MagnitudeRange own{std::max(from, widest.from), std::min(to, widest.to)};
+      if (to <= widest.from * 4) own = {std::max(from, to * 0x1p-20), to};
+      if (from >= widest.to / 4) own = {from, std::min(to, from * 0x1p20)};
+      shown = {std::min(shown.from, own.from), std::max(shown.to, own.to)};
+    }
   // Whole binades, so that the axis starts and ends at a labelled tick.
-  const auto binade = [](double x) { return power_of_two(floor_log2(x)); };
-  return {binade(std::clamp(smallest, 0x1p-20, 0x1p8)), binade(std::clamp(largest, 0x1p-18, 0x1p10))};
+  return {binade(shown.from), binade(shown.to)};
 }
 
 Figure gap_figure(const std::vector<GapSubject>& subjects, const std::vector<UpdateSize>& updates,
                   const MagnitudeRange& range) {
-  if (!(range.from > 0) || !(range.to > range.from) || std::isinf(range.to))
-    throw Error("gap", "the range of magnitudes is empty or not positive",
-                fmt::format("{} to {}", range.from, range.to), "0 < from < to");
-  require_distinct(subjects, "format");
-  require_distinct(updates, "rule");
-  Figure figure{"half gap (thick) and gap (thin) to the next number; size of updates (black)",
-                {"magnitude |w|", AxisScale::log2, range.from, range.to},
-                {"size of gap or update", AxisScale::log10},
-                {}};
-  for (std::size_t s = 0; s < subjects.size(); ++s) {
-    figure.series.push_back(gap_series(subjects[s], range, 0.5, colour_of(s)));
-    figure.series.push_back(gap_series(subjects[s], range, 1, colour_of(s)));
+  require_range(range, "gap");
+  require_distinct(subjects, "gap");
+  std::set<std::string> rules;
+  for (const UpdateSize& update : updates)
+    if (!rules.insert(update.name).second)
+      throw Error("gap", "a rule stands twice", update.name, "each once");
+  Figure figure{
+      "half gap (thick), gap (dashed), updates (black); an additive one freezes beyond the large marks",
+      {"magnitude |w|", AxisScale::log2, range.from, range.to},
+      {"size of gap or update", AxisScale::log10},
+      {}};
+  std::vector<GapSubject> lines;
+  for (const GapSubject& subject : subjects)
+    for (GapSubject& side : sides_of(subject)) lines.push_back(std::move(side));
+  for (std::size_t s = 0; s < lines.size(); ++s) {
+    figure.series.push_back(gap_series(lines[s], range, 0.5, format_colour(s)));
+    figure.series.push_back(gap_series(lines[s], range, 1, format_colour(s)));
   }
   int order = 0;
   for (const UpdateSize& update : updates) figure.series.push_back(update_series(update, range, order++));
-  for (std::size_t u = 0; u < updates.size(); ++u)
-    for (std::size_t s = 0; s < subjects.size(); ++s)
-      append_threshold(figure.series, subjects[s], updates[u], range, colour_of(s));
+  const std::size_t first_threshold = figure.series.size();
+  for (const UpdateSize& update : updates)
+    for (std::size_t s = 0; s < lines.size(); ++s)
+      append_threshold(figure.series, lines[s], update, range, format_colour(s));
+  // A legend of more lines than the plot has helps nobody: colour and shape say whose mark it is.
+  const bool few = figure.series.size() - first_threshold <= 3;
+  for (std::size_t i = first_threshold; i < figure.series.size(); ++i) figure.series[i].in_legend = few;
   return figure;
 }
 

@@ -76,4 +76,17 @@ std::string run_gnuplot(const std::string& script, const std::string& data) {
   return output;
 }
 
+std::string quoted(const std::string& text) {
+  std::string word = "'";
+  for (const char c : text) word += c == '\'' ? std::string("''") : std::string(1, c == '\n' ? ' ' : c);
+  return word + "'";
+}
+
+std::string csv_field(const std::string& text) {
+  if (text.find_first_of(",\"\n") == std::string::npos) return text;
+  std::string field = "\"";
+  for (const char c : text) field += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return field + "\"";
+}
+
 }  // namespace halfulp

@@ -10,6 +10,11 @@ namespace halfulp {
 /// one number. in: value a finite number of f.
 /// errors: none.
 inline std::optional<double> neighbour(const ScalarFormat& f, double value, bool up) noexcept {
+  if (f.is_table()) {
+    const std::uint32_t code = table_code(f, value);
+    if (up ? code + 1 >= f.table_size : code == 0) return std::nullopt;
+    return f.table[up ? code + 1 : code - 1];
+  }
   const bool negative = value < 0;
   const double magnitude = negative ? -value : value;
   const std::uint32_t code = magnitude == 0 ? 0 : magnitude_code(f, magnitude);
@@ -48,12 +53,12 @@ struct StoredGrid {
     const bool is_power_of_two = (bits_of(multiplier) & 0x000f'ffff'ffff'ffffu) == 0;
     if (is_power_of_two) return value / multiplier;  // exact
     const Converter nearest(element, nearest_even, special_values(OverflowPolicy::saturate));
-    return element_in_block(value, true, multiplier, nearest, 0);
+    return element_in_block(value, true, exact_divisor(multiplier), nearest, 0);
   }
 
   /// As it is stored: fl32(min_positive * multiplier). Exact without a scale.
   double smallest_positive() const noexcept {
-    return multiplier == 1 ? element.min_positive() : static_cast<float>(element.min_positive() * multiplier);
+    return multiplier == 1 ? element.min_positive() : to_float(element.min_positive() * multiplier);
   }
 };
 

@@ -20,21 +20,8 @@ namespace {
 constexpr std::array colours{"#000000", "#0072B2", "#E69F00", "#009E73",
                              "#CC79A7", "#D55E00", "#56B4E9", "#888888"};
 constexpr std::array dashes{"solid", "'- '", "'-. '", "'-.. '", "'. '"};
-constexpr std::array symbols{7, 5, 9, 13,
-                             11};  // filled disc, square, triangle, diamond, triangle upside down
-
-std::string quoted(const std::string& text) {
-  std::string word = "'";
-  for (const char c : text) word += c == '\'' ? std::string("''") : std::string(1, c == '\n' ? ' ' : c);
-  return word + "'";
-}
-
-std::string csv_field(const std::string& text) {
-  if (text.find_first_of(",\"\n") == std::string::npos) return text;
-  std::string field = "\"";
-  for (const char c : text) field += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return field + "\"";
-}
+// Filled disc, square, triangle, diamond, triangle upside down, pentagon; open disc, open square.
+constexpr std::array symbols{7, 5, 9, 13, 11, 15, 6, 4};
 
 bool can_stand_on(const Axis& axis, double value) {
   return std::isfinite(value) && (axis.scale == AxisScale::linear || value > 0);

@@ -2,8 +2,24 @@
 
 #include "emulation/reduce.h"
 #include "formats/error.h"
+#include "formats/spec.h"
 
 namespace halfulp {
+
+namespace {
+
+void choose_tensor_scales(Tensor& tensor, std::span<const double> values, std::optional<float> given) {
+  const std::size_t count = tensor.tensor_scale_count(), length = count == 0 ? 0 : values.size() / count;
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto part = values.subspan(i * length, length);
+    const BlockFormat& f = tensor.format();
+    tensor.set_tensor_scale(
+        i, given ? TensorMultiplier(*given)
+                 : choose_tensor_scale(f, amax_by_conventions(amax(part), part, f.conventions)));
+  }
+}
+
+}  // namespace
 
 Tensor quantize(std::span<const double> values, const std::vector<std::size_t>& shape,
                 const BlockFormat& format, Rounding rounding, const SpecialValues& special,
@@ -12,28 +28,46 @@ Tensor quantize(std::span<const double> values, const std::vector<std::size_t>& 
   if (tensor.size() != values.size())
     throw Error("quantize", "shape and values differ", std::to_string(values.size()) + " values",
                 std::to_string(tensor.size()) + " by the shape");
-  if (tensor_scale && !format.tensor_scale)
+  if (tensor_scale && !format.has_tensor_scale())
     throw Error("quantize", "a tensor scale for a format without one", std::to_string(*tensor_scale), "none");
-  if (format.tensor_scale)
-    tensor.set_tensor_scale(tensor_scale ? *tensor_scale : choose_tensor_scale(format, amax(values)));
+  choose_tensor_scales(tensor, values, tensor_scale);
 
   const Converter converter(format.element, rounding, special);
+  if (!format.has_scale()) {
+    for (std::size_t i = 0; i < values.size(); ++i)
+      tensor.set_code(i, converter.code(values[i], random.bits(i, rounding.random_bits)));
+    return tensor;
+  }
+  std::vector<double> members;
   for (std::size_t block = 0; block < tensor.block_count(); ++block) {
-    const std::size_t begin = tensor.block_begin(block), end = tensor.block_end(block);
-    if (format.has_scale())
-      tensor.set_scale_code(
-          block, choose_scale(format, amax(values.subspan(begin, end - begin)), tensor.tensor_scale()));
-    const double multiplier = tensor.multiplier(block);
-    for (std::size_t i = begin; i < end; ++i) {
-      const double element = element_in_block(values[i], format.has_scale(), multiplier, converter,
-                                              random.bits(i, rounding.random_bits));
-      tensor.set_code(i, encode(format.element, element));
-    }
+    members.clear();
+    std::size_t first = 0;
+    tensor.for_each_run(block, [&](std::size_t begin, std::size_t end) {
+      if (members.empty()) first = begin;
+      members.insert(members.end(), values.begin() + static_cast<std::ptrdiff_t>(begin),
+                     values.begin() + static_cast<std::ptrdiff_t>(end));
+    });
+    const std::span<const double> block_values(members);
+    const double largest = amax(block_values);
+    const TensorMultiplier& t = tensor.tensor_scale_of_block(block);
+    const std::uint32_t scale =
+        choose_block_scale(format, block_values, largest, t, random.scale_bits(first));
+    tensor.set_scale_code(block, scale);
+    const BlockDivisor divisor =
+        is_flushed(format, amax_by_conventions(largest, block_values, format.conventions))
+            ? zero_elements
+            : block_divisor(format, scale, t);
+    tensor.for_each_run(block, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i)
+        tensor.set_code(
+            i, converter.code(quotient_in_block(values[i], divisor), random.bits(i, rounding.random_bits)));
+    });
   }
   return tensor;
 }
 
 std::vector<double> dequantize(const Tensor& tensor) {
+  require_double_view(tensor.format(), "dequantize");
   std::vector<double> values(tensor.size());
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = tensor.value(i);
   return values;

@@ -9,12 +9,12 @@
 
 namespace halfulp {
 
-/// A tensor in packed storage: element codes, scale codes, one fp32 tensor scale. The bytes are the truth;
-/// numbers are views of them. A scalar format has no scales.
+/// A tensor in packed storage: element codes, scale codes, fp32 scales of the tensor or its rows. The bytes are the
+/// truth; numbers are views of them. A scalar format has no scales.
 class Tensor {
  public:
   /// All codes and scales zero.
-  /// errors: throws Error on a shape without elements.
+  /// errors: throws Error on a shape without elements, and on scales per row above blocks that span rows.
   Tensor(const BlockFormat& format, std::vector<std::size_t> shape);
 
   const BlockFormat& format() const noexcept { return format_; }
@@ -22,12 +22,21 @@ class Tensor {
   std::size_t size() const noexcept { return size_; }
   std::size_t row_length() const noexcept { return shape_.back(); }
 
-  /// Blocks are numbered in element order; block b covers [block_begin(b), block_end(b)), short at the end of
-  /// a row (last axis) or of the tensor (flattened).
+  /// Blocks are numbered row-major by their first element; those at the end of a row, column or tensor may be short.
+  /// A block consists of runs of consecutive elements: one, or as many as a tile has rows.
   std::size_t block_count() const noexcept { return block_count_; }
   std::size_t block_of(std::size_t element) const noexcept;
-  std::size_t block_begin(std::size_t block) const noexcept;
-  std::size_t block_end(std::size_t block) const noexcept;
+  /// End of the run that the element lies in.
+  std::size_t run_end(std::size_t element) const noexcept;
+  /// Calls f(begin, end) for every run of a block, in element order.
+  template <class F>
+  void for_each_run(std::size_t block, F&& f) const {
+    const Region region = region_of(block);
+    for (std::size_t row = 0; row < region.rows; ++row) {
+      const std::size_t begin = region.begin + row * row_stride_;
+      f(begin, begin + region.columns);
+    }
+  }
 
   std::uint32_t code(std::size_t element) const noexcept {
     return load_code(format_.element, codes_.data(), element);
@@ -48,30 +57,56 @@ class Tensor {
   void set_scale_code(std::size_t block, std::uint32_t code) noexcept {
     store_code(format_.scale, scales_.data(), block, code);
   }
-  float tensor_scale() const noexcept { return tensor_scale_; }
-  void set_tensor_scale(float scale) noexcept { tensor_scale_ = scale; }
+  /// How many second scales the format has here: none, one, or one for every row.
+  std::size_t tensor_scale_count() const noexcept {
+    return format_.has_tensor_scale() ? tensor_scales_.size() : 0;
+  }
+  /// Which of them an element has (0 without one).
+  std::size_t tensor_scale_index(std::size_t element) const noexcept {
+    return format_.tensor_scale == TensorScale::row ? element / row_length() : 0;
+  }
+  /// The second scale; {1, 1} without one.
+  const TensorMultiplier& tensor_scale(std::size_t index) const noexcept { return tensor_scales_[index]; }
+  void set_tensor_scale(std::size_t index, const TensorMultiplier& scale) noexcept {
+    tensor_scales_[index] = scale;
+  }
+  const TensorMultiplier& tensor_scale_of_block(std::size_t block) const noexcept {
+    return tensor_scales_[tensor_scale_index(first_of(block))];
+  }
 
   /// Number that elements of the block are multiplied by: exact in double; 1 without a scale.
   double multiplier(std::size_t block) const noexcept {
-    return scale_value(format_, scale_code(block), tensor_scale_);
+    return scale_value(format_, scale_code(block), tensor_scale_of_block(block));
   }
   double value(std::size_t element) const noexcept {
-    return decode_in_block(format_, code(element), scale_code(block_of(element)), tensor_scale_);
+    return decode_in_block(format_, code(element), scale_code(block_of(element)),
+                           tensor_scales_[tensor_scale_index(element)]);
   }
 
-  /// Bytes of codes and scales, the tensor scale included where there is one.
+  /// Bytes of codes and scales, second scales included.
   std::size_t stored_bytes() const noexcept {
-    return codes_.size() + scales_.size() + (format_.tensor_scale ? sizeof tensor_scale_ : 0);
+    return codes_.size() + scales_.size() + tensor_scale_count() * sizeof(float);
   }
   const std::vector<std::uint8_t>& code_bytes() const noexcept { return codes_; }
   const std::vector<std::uint8_t>& scale_bytes() const noexcept { return scales_; }
 
  private:
+  struct Region {
+    std::size_t begin, rows, columns;
+  };
+  Region region_of(std::size_t block) const noexcept;
+  std::size_t first_of(std::size_t block) const noexcept {
+    return block / blocks_per_band_ * band_ * row_stride_ + block % blocks_per_band_ * columns_;
+  }
+
   BlockFormat format_;
   std::vector<std::size_t> shape_;
-  std::size_t size_, block_length_, blocks_per_row_, block_count_;
+  std::size_t size_;
+  // The tensor as a matrix of rows of row_stride_ elements, cut into bands of band_ rows and these into blocks of
+  // columns_ columns; flattened formats see one row.
+  std::size_t row_stride_, band_, columns_, blocks_per_band_, block_count_;
   std::vector<std::uint8_t> codes_, scales_;
-  float tensor_scale_ = 1.0f;
+  std::vector<TensorMultiplier> tensor_scales_;
 };
 
 }  // namespace halfulp

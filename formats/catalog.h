@@ -103,7 +103,29 @@ struct NamedBlockFormat {
 };
 
 constexpr BlockFormat mx(const ScalarFormat& element, ScaleRule rule) {
-  return {element, BlockShape{BlockAxis::last, 32}, e8m0, rule, false};
+  return {element, BlockShape{BlockAxis::tile, 32}, e8m0, rule, TensorScale::none};
+}
+
+/// The nvfp4 recipe: a second scale for the tensor, ue4m3 scales of amax / 6 for blocks of 16.
+inline constexpr BlockFormat nvfp4{e2m1, BlockShape{BlockAxis::tile, 16}, ue4m3, ScaleRule::amax,
+                                   TensorScale::tensor};
+
+constexpr BlockFormat with_conventions(BlockFormat f, const ScaleConventions& conventions) {
+  f.conventions = conventions;
+  return f;
+}
+constexpr BlockFormat with_shape(BlockFormat f, const BlockShape& shape) {
+  f.shape = shape;
+  return f;
+}
+constexpr BlockFormat with_tensor_scale(BlockFormat f, TensorScale scale) {
+  f.tensor_scale = scale;
+  return f;
+}
+
+/// An fp32 scale for a stretch of elements; a stretch of zeros has the scale 1.
+constexpr BlockFormat scaled_by_fp32(const ScalarFormat& element, const BlockShape& shape) {
+  return {element, shape, fp32, ScaleRule::amax, TensorScale::none, {.zero_block = ZeroBlock::one}};
 }
 
 /// Every named block format. The mx formats carry the OCP MX v1.0 scale rule; `_rceil` names the rounded-up
@@ -120,12 +142,17 @@ inline constexpr std::array all_block_formats{
     NamedBlockFormat{"mxfp6_e3m2_rceil", mx(e3m2, ScaleRule::rceil)},
     NamedBlockFormat{"mxfp6_e2m3_rceil", mx(e2m3, ScaleRule::rceil)},
     NamedBlockFormat{"mxfp4_rceil", mx(e2m1, ScaleRule::rceil)},
-    NamedBlockFormat{"nvfp4", {e2m1, BlockShape{BlockAxis::last, 16}, ue4m3, ScaleRule::amax, true}},
-    NamedBlockFormat{"fp8_tensor", {e4m3, BlockShape{BlockAxis::tensor, 0}, fp32, ScaleRule::amax, false}},
-    NamedBlockFormat{"fp8_block256",
-                     {e4m3, BlockShape{BlockAxis::flattened, 256}, fp32, ScaleRule::amax, false}},
-    NamedBlockFormat{"fp8_block256_e5m2",
-                     {e5m2, BlockShape{BlockAxis::flattened, 256}, fp32, ScaleRule::amax, false}},
+    NamedBlockFormat{"nvfp4", nvfp4},
+    NamedBlockFormat{"nvfp4_16x16", with_shape(nvfp4, {BlockAxis::tile, 16, 16})},
+    NamedBlockFormat{"nvfp4_row", with_tensor_scale(nvfp4, TensorScale::row)},
+    NamedBlockFormat{"nvfp4_floor", with_conventions(nvfp4, {.floor = 0x1p-6})},
+    NamedBlockFormat{"nvfp4_reciprocal",
+                     with_conventions(nvfp4, {.arithmetic = ScaleArithmetic::reciprocal})},
+    NamedBlockFormat{"nvfp4_four_over_six",
+                     with_conventions(nvfp4, {.four_over_six = FourOverSix::mse, .largest = 256})},
+    NamedBlockFormat{"fp8_tensor", scaled_by_fp32(e4m3, {BlockAxis::tensor, 0})},
+    NamedBlockFormat{"fp8_block256", scaled_by_fp32(e4m3, {BlockAxis::flattened, 256})},
+    NamedBlockFormat{"fp8_block256_e5m2", scaled_by_fp32(e5m2, {BlockAxis::flattened, 256})},
 };
 
 struct FormatAlias {

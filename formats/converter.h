@@ -15,21 +15,33 @@ class Converter {
         rounding_(rounding),
         special_(special),
         grid_(make_grid<double>(format)),
-        fits_(lanes_fit<double>(format, guard_bits(rounding.mode, rounding.random_bits))),
-        smallest_regular_(format.min_positive()),
-        largest_regular_(format.is_signed ? format.max_finite() : 0) {}
+        fits_(!format.is_table() &&
+              lanes_fit<double>(format, guard_bits(rounding.mode, rounding.random_bits))),
+        reads_as_written_(
+            special.negative_zero != NegativeZero::drop_source &&
+            special.subnormals != Subnormals::flush_sources &&
+            (format.is_signed || special.negative_in_unsigned != NegativeInUnsigned::magnitude)),
+        smallest_regular_(std::numeric_limits<double>::infinity()),
+        largest_regular_(0) {
+    if (!format.is_signed || format.is_table() || !format.has_double_view()) return;
+    smallest_regular_ =
+        special.subnormals == Subnormals::flush_results ? format.min_normal() : format.min_positive();
+    largest_regular_ = format.max_finite();
+  }
 
-  /// Value of the format that x becomes; encode(format, value) is convert(x, ...).
+  /// Value of the format that x becomes; encode(format, value) is convert(x, ...) but for kept payloads of NaN.
+  /// in: format.has_double_view()
   HALFULP_HD constexpr double value(double x, std::uint32_t random) const noexcept {
+    if (!reads_as_written_) x = source_of(x, format_, special_);
     const double rounded = fits_ ? round_to_grid(x, grid_, rounding_, std::uint64_t{random})
-                                 : round_in_two_parts(x, format_, rounding_, random);
+                                 : round(x, format_, rounding_, random);
     return is_regular(rounded) ? rounded : overflow(x, rounded, format_, special_, rounding_.mode);
   }
   /// out[i] = value(x[i], random[i]).
   /// in: sizes equal; random may be empty where the rounding needs none. x and out are no overlapping spans.
   void values(std::span<const double> x, std::span<const std::uint32_t> random,
               std::span<double> out) const noexcept {
-    if (!fits_) {
+    if (!fits_ || !reads_as_written_) {
       for (std::size_t i = 0; i < x.size(); ++i) out[i] = value(x[i], random.empty() ? 0 : random[i]);
       return;
     }
@@ -44,7 +56,10 @@ class Converter {
     for (std::size_t i = 0; i < x.size(); ++i)
       if (!is_regular(out[i])) out[i] = overflow(x[i], out[i], format_, special_, rounding_.mode);
   }
+  /// convert(x, ...), in every format.
   HALFULP_HD constexpr std::uint32_t code(double x, std::uint32_t random) const noexcept {
+    if (!format_.has_double_view() || x != x)
+      return convert(x, format_, rounding_, special_, random);
     return encode(format_, value(x, random));
   }
 
@@ -62,20 +77,21 @@ class Converter {
   Rounding rounding_;
   SpecialValues special_;
   Grid<double> grid_;
-  bool fits_;
+  bool fits_, reads_as_written_;
   double smallest_regular_, largest_regular_;  // of either sign; none in unsigned formats
 };
 
-/// decode() for many codes: a table where the format has at most 256.
+/// decode() for many codes: a lookup where the format has at most 256.
+/// in: format.has_double_view()
 class Decoder {
  public:
   explicit Decoder(const ScalarFormat& format) : format_(format) {
-    if (format.bits() > 8) return;
+    if (format.bits() > 8 || !format.has_double_view()) return;
     for (std::uint32_t code = 0; code < format.code_count(); ++code) table_.push_back(decode(format, code));
   }
   /// in: code in [0, code_count())
   double operator()(std::uint32_t code) const noexcept {
-    return table_.empty() ? decode(format_, code) : table_[code];
+    return code < table_.size() ? table_[code] : decode(format_, code);
   }
 
  private:

@@ -5,7 +5,8 @@
 
 namespace halfulp {
 
-/// Sign and magnitude code of a code; fixed point is brought to sign and magnitude first.
+/// Sign and magnitude code of a code; fixed point is brought to sign and magnitude first. Not for tables, whose codes
+/// are positions.
 struct SignedMagnitude {
   bool negative;
   std::uint32_t magnitude;
@@ -21,6 +22,7 @@ HALFULP_HD constexpr SignedMagnitude split_code(const ScalarFormat& f, std::uint
 }
 
 HALFULP_HD constexpr bool is_nan_code(const ScalarFormat& f, std::uint32_t code) noexcept {
+  if (f.is_table()) return code >= f.table_size;
   const std::uint32_t magnitude = split_code(f, code).magnitude;
   switch (f.nan) {
     case NanEncoding::none:
@@ -36,13 +38,15 @@ HALFULP_HD constexpr bool is_nan_code(const ScalarFormat& f, std::uint32_t code)
 }
 
 HALFULP_HD constexpr bool is_infinity_code(const ScalarFormat& f, std::uint32_t code) noexcept {
-  return f.has_infinity() && split_code(f, code).magnitude == f.top_magnitude() + 1;
+  return f.has_infinity() && !f.is_table() && split_code(f, code).magnitude == f.top_magnitude() + 1;
 }
 
 /// Value of a code: exact; NaN codes give a quiet NaN with the code's sign.
-/// in:     code in [0, code_count()); higher bits are ignored.
+/// in:     code in [0, code_count()); higher bits are ignored, and a position beyond a table is a NaN.
+///         f.has_double_view().
 /// errors: none (total function).
 HALFULP_HD constexpr double decode(const ScalarFormat& f, std::uint32_t code) noexcept {
+  if (f.is_table()) return code < f.table_size ? f.table[code] : std::numeric_limits<double>::quiet_NaN();
   code &= static_cast<std::uint32_t>(f.code_count() - 1);
   const auto [negative, magnitude] = split_code(f, code);
   if (is_nan_code(f, code)) {

@@ -7,7 +7,7 @@
 
 namespace halfulp {
 
-/// Bits that a code takes in packed storage: 4 and 6 bit codes are dense, the others take 8, 16 or 32.
+/// Bits that a code takes in packed storage: 4 up to 4 bits, 6 for 6 bits, else 8, 16 or 32.
 HALFULP_HD constexpr int storage_bits(const ScalarFormat& f) noexcept {
   const int bits = f.bits();
   return bits <= 4 ? 4 : bits == 6 ? 6 : bits <= 8 ? 8 : bits <= 16 ? 16 : 32;

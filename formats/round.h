@@ -14,6 +14,7 @@ HALFULP_HD constexpr int guard_bits(RoundingMode mode, int random_bits) noexcept
     case RoundingMode::up:
     case RoundingMode::down:
     case RoundingMode::odd:
+    case RoundingMode::stochastic_equal:
       return 0;
     case RoundingMode::nearest_away:
     case RoundingMode::nearest_to_zero:
@@ -22,6 +23,7 @@ HALFULP_HD constexpr int guard_bits(RoundingMode mode, int random_bits) noexcept
     case RoundingMode::stochastic_c:
       return random_bits;
     case RoundingMode::stochastic_b:
+    case RoundingMode::stochastic_odd:
       return random_bits + 1;
   }
   return 0;
@@ -58,13 +60,54 @@ HALFULP_HD constexpr Grid<Real> make_grid(const ScalarFormat& f) noexcept {
 
 /// Whether Real lanes can round to f with so many guard bits: |x| + anchor must stay below 2 anchor even at
 /// |x| = 2^(M+1) steps, hence M + g + 1 < F; and the anchor of each binade must be a normal number whose last
-/// place, a step over 2^g, exists.
+/// place, a step over 2^g, exists. A format of subnormals alone has no binade of its own and is left to integers.
 template <class Real>
 HALFULP_HD constexpr bool lanes_fit(const ScalarFormat& f, int guard) noexcept {
   constexpr int F = Lane<Real>::fraction_bits, bias = Lane<Real>::exponent_bias;
   return f.fraction_bits + guard + 1 < F && f.max_exponent() + F - f.fraction_bits - guard <= bias &&
          f.min_exponent() - f.fraction_bits - guard >= 1 - bias - F && f.max_exponent() < bias &&
-         f.min_exponent() > -bias;
+         f.min_exponent() > -bias && f.max_exponent() >= f.min_exponent();
+}
+
+/// Whether a mode decides from the guarded integer to nearest, ties to even, instead of from its floor.
+HALFULP_HD constexpr bool decides_from_nearest(RoundingMode mode) noexcept {
+  return mode == RoundingMode::nearest_even || mode == RoundingMode::stochastic_c;
+}
+
+/// The decision of every mode, in one place: from |x| 2^g / q as an integer (its floor, or nearest where
+/// decides_from_nearest) to a multiple of 2^g, the guard bits cleared. Integer parity is code parity.
+/// in: inexact 0 or 1: whether the integer is not |x| 2^g / q itself; sign nonzero for negative x; random in
+/// [0, 2^random_bits).
+template <RoundingMode mode, class Bits>
+HALFULP_HD constexpr Bits decide(Bits integer, Bits inexact, Bits sign, Bits guard, Bits random) noexcept {
+  if constexpr (mode == RoundingMode::nearest_away) integer = integer + Bits{1};
+  if constexpr (mode == RoundingMode::nearest_to_zero || mode == RoundingMode::away_from_zero)
+    integer = integer + inexact;  // ceiling: a tie, exact in the guarded integer, is left below
+  if constexpr (mode == RoundingMode::up) integer = integer + select(sign == Bits{0}, inexact, Bits{0});
+  if constexpr (mode == RoundingMode::down) integer = integer + select(sign == Bits{0}, Bits{0}, inexact);
+  if constexpr (mode == RoundingMode::odd) integer = integer | inexact;
+  if constexpr (mode == RoundingMode::stochastic_a || mode == RoundingMode::stochastic_c)
+    integer = integer + random;
+  if constexpr (mode == RoundingMode::stochastic_b) integer = integer + (random + random + Bits{1});
+  if constexpr (mode == RoundingMode::stochastic_odd) {
+    // The last guard bit is a half of the random integer's unit: up if more is left, or to make it odd.
+    const Bits even = ((integer >> 1) & Bits{1}) ^ Bits { 1 };
+    integer = integer + (integer & Bits{1} & (inexact | even)) + random + random;
+  }
+  if constexpr (mode == RoundingMode::stochastic_equal) integer = integer + (random & inexact);
+  return integer & static_cast<Bits>(~((Bits{1} << guard) - 1));
+}
+
+/// The same from an integer with one bit more than the guard bits, and whether anything is left below it: what
+/// lanes get from their own rounding, integers and tables work out.
+/// in: finer = floor(|x| 2^(g+1) / q), rest: that is not exact
+template <RoundingMode mode>
+HALFULP_HD constexpr std::uint64_t decide_in_integers(std::uint64_t finer, bool rest, bool negative,
+                                                      std::uint64_t guard, std::uint64_t random) noexcept {
+  const std::uint64_t floor = finer >> 1;
+  const bool half = (finer & 1) != 0, inexact = half || rest;
+  const bool up = decides_from_nearest(mode) && half && (rest || (floor & 1) != 0);
+  return decide<mode>(floor + (up ? 1u : 0u), std::uint64_t{inexact}, std::uint64_t{negative}, guard, random);
 }
 
 /// x rounded to the precision of the grid, with unbounded exponent above; the sign is kept, NaN stays NaN.
@@ -76,7 +119,8 @@ HALFULP_HD constexpr bool lanes_fit(const ScalarFormat& f, int guard) noexcept {
 /// bits.
 ///
 /// Without fraction bits the integers are 1 and 2 in every binade while the codes alternate in parity; one
-/// step added to the anchor wherever the lower code is even makes integer parity equal code parity.
+/// step added to the anchor wherever the lower code is even makes integer parity equal code parity. Below the smallest
+/// number the lower neighbour is zero, which is even (P3109 v4.0: floor(S) = 0).
 ///
 /// in: lanes_fit<Real>(f, guard_bits(mode, random_bits)); random in [0, 2^random_bits).
 template <RoundingMode mode, class Real>
@@ -84,7 +128,6 @@ HALFULP_HD constexpr Real round_to_grid(Real x, const Grid<Real>& grid, int rand
                                         typename Lane<Real>::Bits random) noexcept {
   using Bits = typename Lane<Real>::Bits;
   constexpr int F = Lane<Real>::fraction_bits;
-  constexpr bool needs_floor = mode != RoundingMode::nearest_even && mode != RoundingMode::stochastic_c;
   const Bits guard = static_cast<Bits>(guard_bits(mode, random_bits));
 
   const Bits sign = sign_bit_of(x);
@@ -94,26 +137,16 @@ HALFULP_HD constexpr Real round_to_grid(Real x, const Grid<Real>& grid, int rand
   const Bits to_anchor = select(exponent < grid.smallest_binade, grid.flush_to_anchor, grid.step_to_anchor);
   Real anchor = real_of(static_cast<Bits>(binade + to_anchor - (guard << F)));
   if (grid.parity_in_exponent)
-    anchor = anchor + select(((binade >> F) & Bits{1}) == grid.even_binade, real_of(binade), Real{0});
+    anchor = anchor + select(exponent < grid.smallest_binade, Real{0},
+                             select(((binade >> F) & Bits{1}) == grid.even_binade, real_of(binade), Real{0}));
 
   const Real sum = magnitude + anchor;
   const Real back = sum - anchor;
   Bits integer = bits_of(sum);
-  if constexpr (needs_floor) integer = integer - select(back > magnitude, Bits{1}, Bits{0});
+  if constexpr (!decides_from_nearest(mode)) integer = integer - select(back > magnitude, Bits{1}, Bits{0});
   const Bits inexact = select(back != magnitude, Bits{1}, Bits{0});
 
-  // From here on `integer` is floor(|x| 2^g / q) plus the anchor's bits, except where the mode wants nearest.
-  if constexpr (mode == RoundingMode::nearest_away) integer = integer + Bits{1};
-  if constexpr (mode == RoundingMode::nearest_to_zero || mode == RoundingMode::away_from_zero)
-    integer = integer + inexact;  // ceiling: a tie, exact in the guarded integer, is left below
-  if constexpr (mode == RoundingMode::up) integer = integer + select(sign == Bits{0}, inexact, Bits{0});
-  if constexpr (mode == RoundingMode::down) integer = integer + select(sign == Bits{0}, Bits{0}, inexact);
-  if constexpr (mode == RoundingMode::odd) integer = integer | inexact;
-  if constexpr (mode == RoundingMode::stochastic_a || mode == RoundingMode::stochastic_c)
-    integer = integer + random;
-  if constexpr (mode == RoundingMode::stochastic_b) integer = integer + (random + random + Bits{1});
-
-  const Bits kept = integer & static_cast<Bits>(~((Bits{1} << guard) - 1));
+  const Bits kept = decide<mode>(integer, inexact, sign, guard, random);
   const Real rounded = real_of(kept) - anchor;
   return select(x != x, x, real_of(static_cast<Bits>(bits_of(rounded) | sign)));
 }
@@ -144,6 +177,10 @@ HALFULP_HD constexpr auto with_mode(RoundingMode mode, F&& f) noexcept {
       return f.template operator()<RoundingMode::stochastic_b>();
     case RoundingMode::stochastic_c:
       return f.template operator()<RoundingMode::stochastic_c>();
+    case RoundingMode::stochastic_odd:
+      return f.template operator()<RoundingMode::stochastic_odd>();
+    case RoundingMode::stochastic_equal:
+      return f.template operator()<RoundingMode::stochastic_equal>();
   }
   return f.template operator()<RoundingMode::nearest_even>();
 }
@@ -155,39 +192,6 @@ HALFULP_HD constexpr Real round_to_grid(Real x, const Grid<Real>& grid, Rounding
   return with_mode(rounding.mode, [&]<RoundingMode mode>() {
     return round_to_grid<mode>(x, grid, rounding.random_bits, random);
   });
-}
-
-/// Stochastic rounding where fraction and random bits together exceed the lanes (fp32 with N > 26 or 27): the
-/// part below the step is split off exactly, and rounded on its own to 0 or one step, which needs the random
-/// bits alone.
-HALFULP_HD constexpr double round_in_two_parts(double x, const ScalarFormat& f, Rounding rounding,
-                                               std::uint64_t random) noexcept {
-  const Grid<double> grid = make_grid<double>(f);
-  const double whole = round_to_grid<RoundingMode::toward_zero>(x, grid, 0, std::uint64_t{0});
-  const std::uint64_t exponent = bits_of(x) & 0x7ff0'0000'0000'0000u;
-  const std::uint64_t binade = lane_min(lane_max(exponent, grid.smallest_binade), grid.largest_binade);
-  const std::uint64_t step = binade - (static_cast<std::uint64_t>(f.fraction_bits) << 52);
-  const std::uint64_t to_anchor = std::uint64_t{52} << 52;
-  const Grid<double> one_step{.smallest_binade = step,
-                              .largest_binade = step,
-                              .step_to_anchor = to_anchor,
-                              .flush_to_anchor = to_anchor,
-                              .beyond = 2 * real_of(step),
-                              .even_binade = 0,
-                              .parity_in_exponent = false};
-  // -0 - -0 is +0, so the sign is put back at the end.
-  return real_of(bits_of(whole + round_to_grid(x - whole, one_step, rounding, random)) | sign_bit_of(x));
-}
-
-/// x rounded to the precision of f, in one rounding, with unbounded exponent above; a float argument is
-/// exact. in: random in [0, 2^random_bits), ignored by the other modes.
-/// errors: none (total function): NaN
-/// stays NaN, infinities become a magnitude beyond max_finite().
-HALFULP_HD constexpr double round(double x, const ScalarFormat& f, Rounding rounding,
-                                  std::uint32_t random) noexcept {
-  if (!lanes_fit<double>(f, guard_bits(rounding.mode, rounding.random_bits)))
-    return round_in_two_parts(x, f, rounding, random);
-  return round_to_grid(x, make_grid<double>(f), rounding, std::uint64_t{random});
 }
 
 }  // namespace halfulp

@@ -3,16 +3,21 @@
 #include <charconv>
 
 #include "formats/error.h"
+#include "formats/nearest_name.h"
 
 namespace halfulp {
 namespace {
 
 constexpr std::string_view allowed_roundings =
     "nearest_even, nearest_away, nearest_to_zero, toward_zero, away_from_zero, up, down, odd, stochastic, "
-    "stochastic_a[:N], stochastic_b[:N], stochastic_c[:N] with N in 1..32";
+    "stochastic_equal, stochastic_a[:N], stochastic_b[:N], stochastic_c[:N], stochastic_odd[:N] with N in "
+    "1..32";
 
 [[noreturn]] void refuse(std::string_view text) {
-  throw Error("rounding", "no such rounding", std::string(text), std::string(allowed_roundings));
+  std::vector<std::string> names{"stochastic"};
+  for (const NamedRoundingMode& known : all_rounding_modes) names.emplace_back(known.name);
+  throw Error("rounding", "no such rounding (nearest is " + nearest_name(text, names) + ")",
+              std::string(text), std::string(allowed_roundings));
 }
 
 int parse_random_bits(std::string_view digits, std::string_view whole) {
@@ -30,9 +35,10 @@ Rounding parse_rounding(std::string_view text) {
   const std::string_view name = text.substr(0, colon);
   for (const NamedRoundingMode& known : all_rounding_modes) {
     if (known.name != name) continue;
-    if (!is_stochastic(known.mode)) {
+    const bool equal = known.mode == RoundingMode::stochastic_equal;
+    if (!is_stochastic(known.mode) || equal) {
       if (colon != std::string_view::npos) refuse(text);
-      return {known.mode, 0};
+      return {known.mode, equal ? 1 : 0};
     }
     return {known.mode,
             colon == std::string_view::npos ? 16 : parse_random_bits(text.substr(colon + 1), text)};
@@ -45,7 +51,8 @@ std::string to_string(const Rounding& rounding) {
   std::string text;
   for (const NamedRoundingMode& known : all_rounding_modes)
     if (known.mode == rounding.mode) text = known.name;
-  if (is_stochastic(rounding.mode)) text.append(":").append(std::to_string(rounding.random_bits));
+  if (is_stochastic(rounding.mode) && rounding.mode != RoundingMode::stochastic_equal)
+    text.append(":").append(std::to_string(rounding.random_bits));
   return text;
 }
 

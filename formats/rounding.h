@@ -15,6 +15,8 @@ namespace halfulp {
 ///   a: floor(nu 2^N) + r >= 2^N            probability floor(nu 2^N) / 2^N, biased toward zero
 ///   b: floor(nu 2^(N+1)) + 2r + 1 >= 2^(N+1)
 ///   c: nearest_even(nu 2^N) + r >= 2^N
+///   odd:   nearest integer to nu 2^N, ties to the odd one, + r >= 2^N (gfloat's StochasticOdd)
+///   equal: r = 1 of N = 1 bit, wherever the number is not exact (chop's mode 6): each neighbour with 1/2
 enum class RoundingMode : std::uint8_t {
   nearest_even,
   nearest_away,
@@ -27,6 +29,8 @@ enum class RoundingMode : std::uint8_t {
   stochastic_a,
   stochastic_b,
   stochastic_c,
+  stochastic_odd,
+  stochastic_equal,
 };
 
 /// A mode with its number of random bits (0 where the mode needs none).
@@ -54,18 +58,36 @@ inline constexpr std::array all_rounding_modes{
     NamedRoundingMode{"stochastic_a", RoundingMode::stochastic_a},
     NamedRoundingMode{"stochastic_b", RoundingMode::stochastic_b},
     NamedRoundingMode{"stochastic_c", RoundingMode::stochastic_c},
+    NamedRoundingMode{"stochastic_odd", RoundingMode::stochastic_odd},
+    NamedRoundingMode{"stochastic_equal", RoundingMode::stochastic_equal},
 };
 
 HALFULP_HD constexpr bool is_stochastic(RoundingMode mode) noexcept {
-  return mode == RoundingMode::stochastic_a || mode == RoundingMode::stochastic_b ||
-         mode == RoundingMode::stochastic_c;
+  switch (mode) {
+    case RoundingMode::stochastic_a:
+    case RoundingMode::stochastic_b:
+    case RoundingMode::stochastic_c:
+    case RoundingMode::stochastic_odd:
+    case RoundingMode::stochastic_equal:
+      return true;
+    case RoundingMode::nearest_even:
+    case RoundingMode::nearest_away:
+    case RoundingMode::nearest_to_zero:
+    case RoundingMode::toward_zero:
+    case RoundingMode::away_from_zero:
+    case RoundingMode::up:
+    case RoundingMode::down:
+    case RoundingMode::odd:
+      return false;
+  }
+  return false;
 }
 
 inline constexpr Rounding nearest_even{RoundingMode::nearest_even, 0};
 inline constexpr Rounding stochastic{RoundingMode::stochastic_c, 16};
 
-/// Rounding of a text: a mode's name, `stochastic_a|b|c[:N]` with N in 1..32 (16 if left out), or
-/// `stochastic`.
+/// Rounding of a text: a mode's name, `stochastic_a|b|c|odd[:N]` with N in 1..32 (16 if left out),
+/// `stochastic_equal`, or `stochastic` (c with N = 16).
 /// errors: throws Error naming the modes.
 Rounding parse_rounding(std::string_view text);
 

@@ -1,8 +1,9 @@
 #include "formats/spec.h"
 
+#include "formats/spec/block_spec.h"
 #include "formats/catalog.h"
 #include "formats/error.h"
-#include "formats/nearest_name.h"
+#include "formats/spec/scalar_spec.h"
 
 namespace halfulp {
 
@@ -14,32 +15,27 @@ std::vector<std::string> format_names() {
 }
 
 BlockFormat parse_format(std::string_view spec) {
-  std::string_view name = spec;
-  for (const FormatAlias& known : all_format_aliases)
-    if (known.alias == spec) name = known.name;
-  for (const NamedScalarFormat& known : all_scalar_formats)
-    if (known.name == name) return unscaled(known.format);
-  for (const NamedBlockFormat& known : all_block_formats)
-    if (known.name == name) return known.format;
-  const std::vector<std::string> names = format_names();
-  throw Error("format", "no such format (nearest is " + nearest_name(spec, names) + ")", std::string(spec),
-              name_list(names));
+  SpecReader reader(spec);
+  const SpecWord name = reader.word();
+  std::optional<BlockFormat> format = read_block_after(reader, name);
+  if (!format)
+    if (const auto scalar = read_scalar_after(reader, name)) format = unscaled(*scalar);
+  if (!format) refuse_unknown_format(reader, name);
+  reader.expect_end();
+  return *format;
 }
 
 ScalarFormat parse_scalar_format(std::string_view spec) {
-  const BlockFormat format = parse_format(spec);
-  if (format.has_scale())
-    throw Error("format", "a block format stands where one number is stored", std::string(spec),
-                "a scalar format");
-  return format.element;
+  SpecReader reader(spec);
+  const ScalarFormat format = read_scalar(reader);
+  reader.expect_end();
+  return format;
 }
 
-std::string to_spec(const BlockFormat& format) {
-  for (const NamedScalarFormat& known : all_scalar_formats)
-    if (unscaled(known.format) == format) return std::string(known.name);
-  for (const NamedBlockFormat& known : all_block_formats)
-    if (known.format == format) return std::string(known.name);
-  return "unnamed";
+void require_double_view(const BlockFormat& format, std::string_view where) {
+  if (format.element.has_double_view() && format.scale.has_double_view()) return;
+  throw Error(std::string(where), "numbers beyond double's range", to_spec(format),
+              "a format of numbers between 2^-1074 and 2^1024");
 }
 
 }  // namespace halfulp

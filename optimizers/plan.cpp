@@ -111,14 +111,14 @@ Plan parse_scheme(const std::string& name) {
   const SlotPlan fp32_state = state_slot(unscaled(fp32));
   if (name == "fp32") return {name, {weight_slot(unscaled(fp32)), fp32_state, fp32_state}, {}, {}};
 
-  const std::size_t slash = name.find('/');
+  const std::size_t slash = name.rfind('/');  // a table's spec may hold a path
   if (slash == std::string::npos) throw Error("scheme", "no such scheme", name, std::string(allowed_schemes));
   const std::string weights = name.substr(0, slash), states = name.substr(slash + 1);
   Plan plan{name, {}, {}, {}};
   // fp8 weights mean e4m3 under one fp32 scale per tensor.
   plan.base.weights = weight_slot(weights == "fp8" ? parse_format("fp8_tensor") : parse_format(weights));
   // Vectors (biases, norms) have no axis worth blocking; NVFP4 recipes keep them in bf16.
-  if (weights == "nvfp4") plan.weights_of_vectors = weight_slot(unscaled(bf16));
+  if (plan.base.weights.format->has_tensor_scale()) plan.weights_of_vectors = weight_slot(unscaled(bf16));
   if (states == "fp8") {
     plan.base.first_moment = state_slot(parse_format("fp8_block256"));
     plan.base.second_moment = state_slot(parse_format("fp8_block256_e5m2"));
@@ -139,17 +139,27 @@ std::string describe(const SlotPlan& slot) {
   switch (f.shape.axis) {
     case BlockAxis::element:
       break;
-    case BlockAxis::last:
-      text += ", one " + scale + " scale per " + std::to_string(f.shape.length) + " along the last axis";
+    case BlockAxis::tile: {
+      const auto extent = [](std::size_t n, const char* all) { return n == 0 ? all : std::to_string(n); };
+      text += ", one " + scale + " scale per ";
+      if (f.shape.rows == 1)
+        text += extent(f.shape.columns, "row") + (f.shape.columns == 0 ? "" : " along the last axis");
+      else
+        text += extent(f.shape.rows, "all") + " x " + extent(f.shape.columns, "all") + " tile";
       break;
+    }
     case BlockAxis::flattened:
-      text += ", one " + scale + " scale per " + std::to_string(f.shape.length) + " flattened elements";
+      text += ", one " + scale + " scale per " + std::to_string(f.shape.columns) + " flattened elements";
       break;
     case BlockAxis::tensor:
       text += ", one " + scale + " scale per tensor";
       break;
   }
-  if (f.tensor_scale) text += ", one fp32 scale per tensor";
+  if (f.tensor_scale == TensorScale::tensor) text += ", one fp32 scale per tensor";
+  if (f.tensor_scale == TensorScale::row) text += ", one fp32 scale per row";
+  const bool plain = f.conventions == ScaleConventions{} ||
+                     f.conventions == ScaleConventions{.zero_block = ZeroBlock::one};
+  if (!plain) text += " (" + to_spec(f) + ")";
   text += ", " + to_string(slot.rounding) + ", " + std::string(to_string(slot.overflow));
   return f.has_scale() ? text + ", scale " + to_string(slot.scale) : text;
 }

@@ -5,7 +5,7 @@ namespace {
 
 bool spans_tensor(const SlotPlan& slot) {
   return slot.format && slot.scale.kind != ScalePolicyKind::keep &&
-         (slot.format->tensor_scale || slot.format->shape.axis == BlockAxis::tensor);
+         (slot.format->tensor_scale == TensorScale::tensor || slot.format->shape.axis == BlockAxis::tensor);
 }
 
 template <class Rule>

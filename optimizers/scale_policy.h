@@ -42,12 +42,4 @@ inline double lazy_multiplier(double current, double amax, double largest, int h
   return std::ldexp(1.0, ceil_log2_ratio(amax, largest) + headroom);
 }
 
-/// Code of the power of two nearest to `multiplier` in a scale format, saturating at both ends of its powers
-/// of two.
-inline std::uint32_t power_of_two_scale_code(const ScalarFormat& scale, double multiplier) noexcept {
-  const int lowest = floor_log2(scale.min_positive()), highest = scale.max_exponent();
-  const int exponent = floor_log2(multiplier);
-  return encode(scale, power_of_two(exponent < lowest ? lowest : exponent > highest ? highest : exponent));
-}
-
 }  // namespace halfulp

@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "emulation/reduce.h"
 #include "emulation/tensor.h"
 #include "formats/catalog.h"
 #include "optimizers/plan.h"
@@ -46,20 +47,34 @@ class Slot {
   /// True if the scale of an element can depend on new values outside its tile.
   bool has_tensor_wide_scale() const noexcept {
     if (native_ || plan_.scale.kind == ScalePolicyKind::keep) return false;
-    return tensor_.format().tensor_scale || tensor_.format().shape.axis == BlockAxis::tensor;
+    return tensor_.format().tensor_scale == TensorScale::tensor ||
+           tensor_.format().shape.axis == BlockAxis::tensor;
+  }
+
+  /// What the scale that spans the tensor sees of some numbers: their amax by the format's conventions for NaN and
+  /// infinities.
+  double amax_for_scale(std::span<const R> numbers) const noexcept {
+    return amax_by_conventions<R>(amax(numbers), numbers, tensor_.format().conventions);
   }
 
   /// Chooses the scale that spans the tensor, from the amax of what is to be stored and of what is stored.
-  /// Stores use it at once, loads after commit_tensor_wide_scale().
-  void choose_tensor_wide_scale(double amax_wanted, double amax_before) noexcept;
+  /// Stores use it at once, loads after commit_tensor_wide_scale(). random: as in store(), of element 0.
+  void choose_tensor_wide_scale(double amax_wanted, double amax_before, std::uint32_t random) noexcept;
   /// To be called when every tile is stored.
   void commit_tensor_wide_scale() noexcept;
 
-  /// Stores `wanted` into elements from `begin` (whole blocks; a tensor-wide scale is fixed already), one
-  /// rounding each, and reads it back. random: one integer for each element; ignored unless the rounding is
-  /// stochastic.
+  /// Whether the scale rule takes random bits.
+  bool needs_scale_random() const noexcept {
+    return !native_ && tensor_.format().rule == ScaleRule::stochastic_exponent;
+  }
+
+  /// Stores `wanted` into elements from `begin` (whole blocks and, with scales per row, whole rows; a tensor-wide scale
+  /// is fixed already), one rounding each, and reads it back. random: one integer for each element; ignored unless
+  /// the rounding is stochastic. scale_random: of scale_random_bits, for each element, of which a block takes its
+  /// first; empty unless needs_scale_random().
   void store(std::size_t begin, std::span<const R> before, std::span<const R> wanted,
-             std::span<const std::uint32_t> random, const StoredTile<R>& out) noexcept;
+             std::span<const std::uint32_t> random, std::span<const std::uint32_t> scale_random,
+             const StoredTile<R>& out);
 
   /// The bytes that are stored, for hashes and checkpoints: codes, then scales.
   template <class Sink>
@@ -70,22 +85,47 @@ class Slot {
     }
     sink(tensor_.code_bytes().data(), tensor_.code_bytes().size());
     sink(tensor_.scale_bytes().data(), tensor_.scale_bytes().size());
-    const float scale = tensor_.tensor_scale();
-    sink(reinterpret_cast<const std::uint8_t*>(&scale), sizeof scale);
+    for (std::size_t i = 0; i < std::max<std::size_t>(tensor_.tensor_scale_count(), 1); ++i) {
+      const float scale = tensor_.tensor_scale(i).decode;
+      sink(reinterpret_cast<const std::uint8_t*>(&scale), sizeof scale);
+    }
   }
 
  private:
   static bool is_native(const SlotPlan& plan) {
     return !plan.format || (sizeof(R) == sizeof(float) && *plan.format == unscaled(fp32));
   }
-  /// in: multiplier_before: of this block, before this step
-  std::uint32_t choose_block_scale(std::size_t block, double multiplier_before, double amax_wanted,
-                                   double amax_before) const noexcept;
-  /// The element each number becomes under a multiplier; as many as x has.
-  void elements_in_block(std::span<const R> x, double multiplier, std::span<const std::uint32_t> random,
-                         std::span<double> out) const noexcept;
-  void store_block(std::size_t block, std::size_t begin, std::span<const R> before, std::span<const R> wanted,
-                   std::span<const std::uint32_t> random, const StoredTile<R>& out) noexcept;
+  /// A scale by the plan's policy. amax_*: by the conventions; with_block(values): the format's own choice for a block
+  /// of these values.
+  struct Choice {
+    double multiplier_before, amax_wanted, amax_before;
+    TensorMultiplier tensor_scale;
+  };
+  template <class FromWanted, class FromBefore>
+  std::uint32_t choose_scale_code(const Choice& choice, std::uint32_t current, FromWanted from_wanted,
+                                  FromBefore from_before) const noexcept;
+  TensorMultiplier choose_second_scale(const TensorMultiplier& current, double amax_wanted,
+                                       double amax_before) const noexcept;
+  /// Second scale of an element from now on.
+  const TensorMultiplier& next_tensor_scale(std::size_t element) const noexcept {
+    return next_tensor_scales_[tensor_.tensor_scale_index(element)];
+  }
+
+  /// The blocks of a stretch being stored.
+  struct BlockState {
+    double multiplier_before, multiplier;
+    BlockDivisor divisor_before, divisor;  // differ where conventions force elements to zero
+  };
+  void choose_row_scales(std::size_t begin, std::span<const R> before, std::span<const R> wanted) noexcept;
+  std::vector<BlockState> choose_block_scales(std::size_t begin, std::span<const R> before,
+                                              std::span<const R> wanted,
+                                              std::span<const std::uint32_t> scale_random);
+  /// The element each number becomes in a block; as many as x has.
+  void elements_in_block(std::span<const R> x, const BlockDivisor& divisor,
+                         std::span<const std::uint32_t> random, std::span<double> out) const noexcept;
+  void store_run(std::size_t begin, const BlockState& block, std::span<const R> before,
+                 std::span<const R> wanted, std::span<const std::uint32_t> random,
+                 const StoredTile<R>& out) noexcept;
 
   SlotPlan plan_;
   bool native_;
@@ -96,7 +136,8 @@ class Slot {
   // The scale that spans the tensor, as the next commit will make it: until then the codes of tiles not yet
   // stored are read under the old one.
   std::uint32_t next_scale_code_ = 0;
-  float next_tensor_scale_ = 1.0f;
+  bool next_is_flushed_ = false;
+  std::vector<TensorMultiplier> next_tensor_scales_ = {TensorMultiplier{1.0f, 1.0f}};
 };
 
 extern template class Slot<float>;

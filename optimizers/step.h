@@ -3,6 +3,7 @@
 
 #include "emulation/normal.h"
 #include "emulation/parallel.h"
+#include "emulation/random_bits.h"
 #include "optimizers/slot.h"
 
 namespace halfulp {
@@ -92,8 +93,16 @@ class OptimizedTensor {
   std::vector<R> noise_factors(const Scalars& c, const StepInfo& now, int sample, std::size_t slot) const;
   void compute(const Scalars& c, const std::array<std::vector<R>, weight_count>& gradients, std::size_t begin,
                std::size_t end, Tile& tile) const;
-  void choose_tensor_wide_scales(const Scalars& c, const std::array<std::vector<R>, weight_count>& gradients,
-                                 ThreadPool* pool);
+  RandomStream scale_stream(const StepInfo& now, std::size_t slot) const noexcept {
+    return {now.seed,
+            static_cast<std::uint32_t>(now.step),
+            info_.id,
+            static_cast<std::uint8_t>(slot),
+            RandomPurpose::scale_rounding,
+            0};
+  }
+  void choose_tensor_wide_scales(const Scalars& c, const StepInfo& now,
+                                 const std::array<std::vector<R>, weight_count>& gradients, ThreadPool* pool);
   void store(Slot<R>& slot, std::size_t number, const StepInfo& now, std::size_t begin,
              std::span<const R> before, std::span<const R> wanted, const StoredTile<R>& out);
   template <class ProbeTile>

@@ -9,19 +9,28 @@
 namespace halfulp {
 
 /// Smallest number of elements after which the blocks of this slot and its rows are in step again, with codes
-/// on a byte boundary.
-inline std::size_t block_period(const SlotPlan& plan, std::size_t row_length) noexcept {
+/// and scale codes on byte boundaries, so that no two tiles write one byte.
+inline std::size_t block_period(const SlotPlan& plan, std::size_t row_length,
+                                std::size_t row_count) noexcept {
   constexpr std::size_t bytes = 8;
   if (!plan.format) return bytes;
-  switch (plan.format->shape.axis) {
+  const BlockShape& shape = plan.format->shape;
+  const auto scale_bits = static_cast<std::size_t>(storage_bits(plan.format->scale));
+  const std::size_t scales = bytes / std::gcd(bytes, scale_bits);  // blocks whose scales fill whole bytes
+  switch (shape.axis) {
     case BlockAxis::element:
     case BlockAxis::tensor:
       return bytes;
     case BlockAxis::flattened:
-      return std::lcm(plan.format->shape.length, bytes);
-    case BlockAxis::last:
-      return std::lcm(row_length % plan.format->shape.length == 0 ? plan.format->shape.length : row_length,
-                      bytes);
+      return std::lcm(shape.columns * scales, bytes);
+    case BlockAxis::tile: {
+      const bool one_row = shape.rows == 1 && plan.format->tensor_scale != TensorScale::row;
+      if (one_row && shape.columns != 0 && row_length % shape.columns == 0)
+        return std::lcm(shape.columns * scales, bytes);
+      // Whole rows, or whole bands of rows; all rows where a block takes a whole column.
+      const std::size_t rows = shape.rows == 0 ? std::max<std::size_t>(row_count, 1) : shape.rows;
+      return std::lcm(rows * row_length * scales, bytes);
+    }
   }
   return bytes;
 }
@@ -63,7 +72,8 @@ OptimizedTensor<Rule, R>::OptimizedTensor(const TensorInfo& info, const TensorPl
   }
   tile_length_ = 1;
   const auto add = [&](std::vector<Slot<R>>& slots, const SlotPlan& slot_plan) -> Slot<R>& {
-    tile_length_ = std::lcm(tile_length_, block_period(slot_plan, info.row_length()));
+    tile_length_ =
+        std::lcm(tile_length_, block_period(slot_plan, info.row_length(), info.size() / info.row_length()));
     return slots.emplace_back(slot_plan, info.shape);
   };
   for (std::size_t slot = 0; slot < weight_count; ++slot) add(weights_, plan.weights).initialize(start[slot]);
@@ -168,7 +178,8 @@ void OptimizedTensor<Rule, R>::compute(const Scalars& c,
 
 template <class Rule, class R>
 void OptimizedTensor<Rule, R>::choose_tensor_wide_scales(
-    const Scalars& c, const std::array<std::vector<R>, weight_count>& gradients, ThreadPool* pool) {
+    const Scalars& c, const StepInfo& now, const std::array<std::vector<R>, weight_count>& gradients,
+    ThreadPool* pool) {
   constexpr std::size_t slots = weight_count + state_count;
   bool any = false;
   for (const auto& slot : weights_) any = any || slot.has_tensor_wide_scale();
@@ -185,12 +196,14 @@ void OptimizedTensor<Rule, R>::choose_tensor_wide_scales(
     Tile tile(end - begin);
     compute(c, gradients, begin, end, tile);
     for (std::size_t slot = 0; slot < weight_count; ++slot) {
-      of_tile[index].wanted[slot] = amax(std::span<const R>(tile.wanted[slot]));
-      of_tile[index].before[slot] = amax(std::span<const R>(tile.before[slot]));
+      of_tile[index].wanted[slot] = weights_[slot].amax_for_scale(std::span<const R>(tile.wanted[slot]));
+      of_tile[index].before[slot] = weights_[slot].amax_for_scale(std::span<const R>(tile.before[slot]));
     }
     for (std::size_t slot = 0; slot < state_count; ++slot) {
-      of_tile[index].wanted[weight_count + slot] = amax(std::span<const R>(tile.state[slot]));
-      of_tile[index].before[weight_count + slot] = amax(std::span<const R>(tile.state_before[slot]));
+      of_tile[index].wanted[weight_count + slot] =
+          states_[slot].amax_for_scale(std::span<const R>(tile.state[slot]));
+      of_tile[index].before[weight_count + slot] =
+          states_[slot].amax_for_scale(std::span<const R>(tile.state_before[slot]));
     }
   });
   // A maximum does not depend on the order, but for NaN, which wins wherever it stands.
@@ -203,7 +216,10 @@ void OptimizedTensor<Rule, R>::choose_tensor_wide_scales(
     }
   for (std::size_t slot = 0; slot < slots; ++slot) {
     Slot<R>& stored = slot < weight_count ? weights_[slot] : states_[slot - weight_count];
-    if (stored.has_tensor_wide_scale()) stored.choose_tensor_wide_scale(all.wanted[slot], all.before[slot]);
+    if (!stored.has_tensor_wide_scale()) continue;
+    const std::uint32_t random =
+        stored.needs_scale_random() ? random_bits(scale_stream(now, slot), 0, scale_random_bits) : 0;
+    stored.choose_tensor_wide_scale(all.wanted[slot], all.before[slot], random);
   }
 }
 
@@ -223,7 +239,12 @@ void OptimizedTensor<Rule, R>::store(Slot<R>& slot, std::size_t number, const St
     random.resize(wanted.size());
     fill_random_bits(stream, begin, rounding.random_bits, std::span(random));
   }
-  slot.store(begin, before, wanted, random, out);
+  std::vector<std::uint32_t> scale_random;
+  if (slot.needs_scale_random()) {
+    scale_random.resize(wanted.size());
+    fill_random_bits(scale_stream(now, number), begin, scale_random_bits, std::span(scale_random));
+  }
+  slot.store(begin, before, wanted, random, scale_random, out);
 }
 
 /// Stores one tile and shows it to the probe: each weight slot, then the weight itself where it is made of
@@ -270,7 +291,7 @@ void OptimizedTensor<Rule, R>::step(const typename Rule::Config& config, const S
   const FpEnvironment environment;
   for (const auto& gradient : gradients) require_size("gradient", gradient.size());
   const Scalars c = Rule::template scalars<R>(config, constants_, now);
-  choose_tensor_wide_scales(c, gradients, pool);
+  choose_tensor_wide_scales(c, now, gradients, pool);
   std::vector<typename P::Tile> seen((size() + tile_length_ - 1) / tile_length_);
   for_each_tile(pool, [&](std::size_t index) {
     const std::size_t begin = index * tile_length_, end = std::min(begin + tile_length_, size());

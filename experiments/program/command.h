@@ -13,7 +13,10 @@ namespace halfulp {
 void add_formats_command(CLI::App& app);
 void add_quantize_command(CLI::App& app);
 void add_decode_command(CLI::App& app);
+void add_check_command(CLI::App& app);
 void add_gap_command(CLI::App& app);
+void add_error_command(CLI::App& app);
+void add_codes_command(CLI::App& app);
 void add_plan_command(CLI::App& app);
 void add_run_command(CLI::App& app);
 void add_sweep_command(CLI::App& app);

@@ -36,8 +36,8 @@ void set_scales(Tensor& tensor, const Options& options) {
   for (std::size_t b = 0; b < needed; ++b)
     tensor.set_scale_code(b, read_code(options.scales[b], fmt::format("scale {}", b + 1), format.scale));
   if (!options.tensor_scale.empty())
-    tensor.set_tensor_scale(read_tensor_scale(options.tensor_scale, format));
-  else if (format.tensor_scale)
+    tensor.set_tensor_scale(0, read_tensor_scale(options.tensor_scale, format));
+  else if (format.has_tensor_scale())
     throw Error("--tensor-scale", to_spec(format) + " needs the tensor scale", "nothing",
                 "a positive fp32 number");
 }
@@ -53,9 +53,10 @@ void run_decode(const Options& options) {
   std::vector<std::vector<std::string>> rows;
   nlohmann::ordered_json codes = nlohmann::json::array(), values = codes;
   for (std::size_t i = 0; i < tensor.size(); ++i) {
-    rows.push_back({code_text(tensor.code(i), format.element.bits()), real_text(tensor.value(i))});
+    rows.push_back({code_text(tensor.code(i), format.element.bits()), number_text(tensor, i)});
     codes.push_back(tensor.code(i));
-    values.push_back(json_real(tensor.value(i)));
+    values.push_back(format.element.has_double_view() ? json_real(tensor.value(i))
+                                                      : nlohmann::ordered_json(number_text(tensor, i)));
   }
   const nlohmann::ordered_json object{{"format", to_spec(format)}, {"codes", codes}, {"values", values}};
   print_result(options.json ? object.dump() + "\n" : aligned(rows));

@@ -39,8 +39,7 @@ std::string catalog_text() {
   for (const NamedBlockFormat& known : all_block_formats) {
     const BlockFormat& f = known.format;
     blocks.push_back({std::string(known.name), to_spec(unscaled(f.element)), to_spec(unscaled(f.scale)),
-                      std::string(name_of(f.rule)), f.tensor_scale ? "fp32" : "-", cost_text(f),
-                      shape_text(f.shape)});
+                      std::string(name_of(f.rule)), tensor_scale_text(f), cost_text(f), shape_text(f.shape)});
   }
   return aligned(scalars) + "\n" + aligned(blocks);
 }
@@ -77,7 +76,7 @@ std::string properties_text(const std::string& name, const BlockFormat& format) 
     rows.push_back({"block", shape_text(format.shape)});
     rows.push_back({"scale", to_spec(unscaled(format.scale))});
     rows.push_back({"rule", std::string(name_of(format.rule))});
-    rows.push_back({"tensor_scale", format.tensor_scale ? "fp32" : "none"});
+    rows.push_back({"tensor_scale", tensor_scale_text(format)});
     rows.push_back({"bits_per_element", cost_text(format)});
     rows.push_back({"element", to_spec(unscaled(format.element))});
   }

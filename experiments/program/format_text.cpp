@@ -45,12 +45,11 @@ nlohmann::ordered_json block_json(const std::string& name, const BlockFormat& fo
   nlohmann::ordered_json object{
       {"name", name}, {"kind", "block"}, {"element", to_spec(unscaled(format.element))}};
   object["block"] = shape_text(format.shape);
-  object["block_length"] = format.shape.axis == BlockAxis::tensor
-                               ? nlohmann::ordered_json()
-                               : nlohmann::ordered_json(format.shape.length);
+  const std::size_t length = format.shape.rows * format.shape.columns;  // null: as long as the tensor has it
+  object["block_length"] = length == 0 ? nlohmann::ordered_json() : nlohmann::ordered_json(length);
   object["scale"] = to_spec(unscaled(format.scale));
   object["rule"] = name_of(format.rule);
-  object["tensor_scale"] = format.tensor_scale;
+  object["tensor_scale"] = format.has_tensor_scale();
   object["bits_per_element"] = cost.per_element;
   object["bits_per_tensor"] = cost.per_tensor;
   object["max_element"] = json_real(format.element.max_finite());
@@ -119,12 +118,27 @@ std::string shape_text(const BlockShape& shape) {
   switch (shape.axis) {
     case BlockAxis::element:
       return "none";
-    case BlockAxis::last:
-      return fmt::format("1x{} along the last axis", shape.length);
+    case BlockAxis::tile: {
+      const auto extent = [](std::size_t n) { return n == 0 ? std::string("all") : fmt::format("{}", n); };
+      return fmt::format("{}x{}{}", extent(shape.rows), extent(shape.columns),
+                         shape.rows == 1 ? " along the last axis" : " tiles");
+    }
     case BlockAxis::flattened:
-      return fmt::format("1x{} flattened", shape.length);
+      return fmt::format("1x{} flattened", shape.columns);
     case BlockAxis::tensor:
       return "whole tensor";
+  }
+  return "";
+}
+
+std::string tensor_scale_text(const BlockFormat& format) {
+  switch (format.tensor_scale) {
+    case TensorScale::none:
+      return "-";
+    case TensorScale::tensor:
+      return "fp32";
+    case TensorScale::row:
+      return "fp32 a row";
   }
   return "";
 }
@@ -132,9 +146,10 @@ std::string shape_text(const BlockShape& shape) {
 StorageCost storage_cost(const BlockFormat& format) {
   const int element = storage_bits(format.element),
             scale = format.has_scale() ? storage_bits(format.scale) : 0;
-  const int tensor = format.tensor_scale ? 32 : 0;
-  if (format.shape.axis == BlockAxis::tensor) return {static_cast<double>(element), scale + tensor};
-  return {element + static_cast<double>(scale) / static_cast<double>(format.shape.length), tensor};
+  const int tensor = format.has_tensor_scale() ? 32 : 0;
+  const std::size_t length = format.shape.rows * format.shape.columns;
+  if (length == 0) return {static_cast<double>(element), scale + tensor};
+  return {element + static_cast<double>(scale) / static_cast<double>(length), tensor};
 }
 
 std::string cost_text(const BlockFormat& format) {

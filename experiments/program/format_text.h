@@ -22,6 +22,7 @@ std::string nan_codes_text(const ScalarFormat& f);
 std::string fields_text(const ScalarFormat& f, std::uint32_t code);
 
 std::string shape_text(const BlockShape& shape);  ///< "1x32 along the last axis", ...
+std::string tensor_scale_text(const BlockFormat& format);  ///< "-", "fp32" or "fp32 a row"
 
 /// Bits that an element takes, its share of the block's scale included; `per_tensor`: those that do not grow
 /// with it.

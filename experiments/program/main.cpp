@@ -15,7 +15,10 @@ void add_commands(CLI::App& app) {
   add_formats_command(app);
   add_quantize_command(app);
   add_decode_command(app);
+  add_check_command(app);
   add_gap_command(app);
+  add_error_command(app);
+  add_codes_command(app);
   add_plan_command(app);
   add_run_command(app);
   add_sweep_command(app);

@@ -1,6 +1,7 @@
 #include "experiments/program/tensor_text.h"
 
 #include <cmath>
+#include <string>
 
 #include "experiments/program/arguments.h"
 #include "formats/error.h"
@@ -13,8 +14,19 @@ nlohmann::ordered_json json_real(double value) {
   return real_text(value);
 }
 
+std::string number_text(const Tensor& tensor, std::size_t element) {
+  const ScalarFormat& f = tensor.format().element;
+  if (f.has_double_view()) return real_text(tensor.value(element));
+  const Dyadic number = decode_dyadic(f, tensor.code(element));
+  const bool small = number.kind != NumberClass::finite || number.significand == 0 ||
+                     (leading_exponent(number) < 1000 && number.exponent > -1000);
+  if (small) return real_text(double_of(number));
+  return std::string(number.negative ? "-" : "") + std::to_string(number.significand) + "*2^" +
+         std::to_string(number.exponent);
+}
+
 float read_tensor_scale(const std::string& text, const BlockFormat& format) {
-  if (!format.tensor_scale)
+  if (!format.has_tensor_scale())
     throw Error("--tensor-scale", to_spec(format) + " has no tensor scale", text,
                 "a format with one, such as nvfp4");
   const double wanted = read_real(text, "--tensor-scale");

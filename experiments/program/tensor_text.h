@@ -2,12 +2,15 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "formats/block_format.h"
+#include "emulation/tensor.h"
 
 namespace halfulp {
 
 /// A JSON number; NaN and infinities, which JSON lacks, as the strings "nan", "inf", "-inf".
 nlohmann::ordered_json json_real(double value);
+
+/// The number that an element stores; beyond double's range exactly as "3*2^5000".
+std::string number_text(const Tensor& tensor, std::size_t element);
 
 /// The positive fp32 number of a --tensor-scale option (rounded to the nearest).
 /// errors: throws Error if the format has no tensor scale, or the text is no positive number in fp32's range.

@@ -35,7 +35,7 @@ std::optional<BlockFormat> weight_format(const Json& config) {
 
 std::optional<ScalarFormat> plain_weight_format(const Json& config) {
   const std::optional<BlockFormat> format = weight_format(config);
-  if (!format || format->has_scale()) return std::nullopt;
+  if (!format || format->has_scale() || format->element.is_table()) return std::nullopt;
   return format->element;
 }
 

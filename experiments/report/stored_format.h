@@ -15,7 +15,7 @@ std::string weight_spec(const nlohmann::ordered_json& config);
 /// That format; nullopt where weights are not rounded, or this build does not know the spec.
 std::optional<BlockFormat> weight_format(const nlohmann::ordered_json& config);
 
-/// The same, only if it has no scale.
+/// The same, only if it is a format of fields without a scale.
 std::optional<ScalarFormat> plain_weight_format(const nlohmann::ordered_json& config);
 
 /// Whether weights are rounded to nearest_even, which the predictions are about.

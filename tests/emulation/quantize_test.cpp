@@ -10,7 +10,6 @@
 namespace halfulp {
 namespace {
 
-constexpr BlockFormat nvfp4{e2m1, {BlockAxis::last, 16}, ue4m3, ScaleRule::amax, true};
 constexpr SpecialValues saturating = special_values(OverflowPolicy::saturate);
 
 Tensor nearest(const std::vector<double>& values, const std::vector<std::size_t>& shape,
@@ -52,7 +51,7 @@ TEST_CASE("quantize: nvfp4 by hand") {
   std::vector<double> values(32, 0.0);
   values[0] = 2688, values[1] = 224, values[16] = 3, values[17] = -0.26, values[18] = 0.125;
   const Tensor t = nearest(values, {32}, nvfp4);
-  CHECK(t.tensor_scale() == 1);
+  CHECK(t.tensor_scale(0).decode == 1);
   CHECK(decode(ue4m3, t.scale_code(0)) == 448);
   CHECK(decode(ue4m3, t.scale_code(1)) == 0.5);
   CHECK(t.value(0) == 2688);
@@ -62,7 +61,7 @@ TEST_CASE("quantize: nvfp4 by hand") {
   CHECK(t.value(18) == 0);      // 0.25: a tie to zero
   // A given tensor scale is used as it is.
   const Tensor given = nearest(values, {32}, nvfp4, 2.0f);
-  CHECK(given.tensor_scale() == 2);
+  CHECK(given.tensor_scale(0).decode == 2);
   CHECK(decode(ue4m3, given.scale_code(0)) == 224);
   CHECK(given.value(0) == 2688);
 }
@@ -85,7 +84,7 @@ TEST_CASE("quantize: NaN and infinity poison their block, and the tensor where a
       std::vector<double> values(600, 1.0);
       values[300] = poison;
       const Tensor t = nearest(values, {600}, known.format);
-      const bool spans = known.format.tensor_scale || known.format.shape.axis == BlockAxis::tensor;
+      const bool spans = known.format.has_tensor_scale() || known.format.shape.axis == BlockAxis::tensor;
       for (std::size_t i = 0; i < 600; ++i)
         CHECK(std::isnan(t.value(i)) == (spans || t.block_of(i) == t.block_of(300)));
     }

@@ -37,7 +37,7 @@ TEST_CASE(
 
 TEST_CASE("convert: every switch of special values equals the oracle where it speaks") {
   std::uint64_t total = 0;
-  const std::vector<SpecialValues> switches = all_switches(), none;
+  const std::vector<SpecialValues> switches = all_special_values(), none;
   std::vector<Rounding> roundings = deterministic_roundings();
   roundings.push_back({RoundingMode::stochastic_b, 8});
   for (const NamedScalarFormat& named : all_scalar_formats) {

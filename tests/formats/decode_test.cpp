@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include "formats/catalog.h"
+#include "formats/conformance/settings.h"
 #include "formats/encode.h"
 #include "tests/formats/sample_points.h"
 

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "emulation/oracle.h"
+#include "formats/conformance/oracle.h"
 
 namespace halfulp::test {
 
@@ -95,6 +95,8 @@ class RationalRounding {
       case RoundingMode::stochastic_a:
       case RoundingMode::stochastic_b:
       case RoundingMode::stochastic_c:
+      case RoundingMode::stochastic_odd:
+      case RoundingMode::stochastic_equal:
         break;
     }
     return lower | sign;

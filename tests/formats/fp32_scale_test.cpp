@@ -14,7 +14,7 @@ using namespace halfulp::test;
 namespace {
 
 double scale_of(const BlockFormat& f, double amax) {
-  return oracle::decode(fp32, choose_scale(f, amax, 1.0f));
+  return oracle::decode(fp32, choose_scale(f, amax, 1.0f, 0));
 }
 
 /// nu of |x|: how far it stands from its lower neighbour in e4m3, as a share of the gap.
@@ -54,8 +54,8 @@ TEST_CASE(
   CHECK(scale_of(f, 0x1p-141 * 0.875 + 0x1p-170) == 0x1p-149);
   CHECK(scale_of(f, 0x1p1000) == std::numeric_limits<float>::max());
   const SpecialValues saturate = special_values(OverflowPolicy::saturate);
-  CHECK(convert_in_block(-0x1p-149, f, 0.0, {RoundingMode::down, 0}, saturate, 0) == 0x80);
-  CHECK(convert_in_block(0x1p-149, f, 0.0, {RoundingMode::up, 0}, saturate, 0) == 0x00);
+  CHECK(convert_in_block(-0x1p-149, f, zero_elements, {RoundingMode::down, 0}, saturate, 0) == 0x80);
+  CHECK(convert_in_block(0x1p-149, f, zero_elements, {RoundingMode::up, 0}, saturate, 0) == 0x00);
 }
 
 TEST_CASE(
@@ -66,7 +66,7 @@ TEST_CASE(
   for (int i = 0; i < 5000; ++i) {
     const double amax =
         static_cast<float>(std::ldexp(random() * 0x1p-32 + 1, static_cast<int>(random() % 40) - 20));
-    CHECK(convert_in_block(amax, f, scale_of(f, amax), nearest_even, saturate, 0) == 0x7e);
+    CHECK(convert_in_block(amax, f, exact_divisor(scale_of(f, amax)), nearest_even, saturate, 0) == 0x7e);
   }
 }
 
@@ -85,7 +85,7 @@ TEST_CASE(
       for (const NamedRoundingMode& named : all_rounding_modes) {
         if (is_stochastic(named.mode)) continue;
         INFO(x, " / ", scale, " ", std::string(named.name));
-        CHECK(convert_in_block(x, f, scale, {named.mode, 0}, saturate, 0) ==
+        CHECK(convert_in_block(x, f, exact_divisor(scale), {named.mode, 0}, saturate, 0) ==
               exactly.code(exact(x) / exact(scale), named.mode));
       }
   }
@@ -100,11 +100,14 @@ TEST_CASE("fp32 scale: stochastic rounding sees the exact quotient, at the rando
     const double x = static_cast<float>(scale * (random() % 100000 + 1) * 0x1p-9);  // quotients up to 196
     const Rational quotient = exact(x) / exact(scale), scaled = fraction_of_gap(quotient) * power(16);
     const auto away = static_cast<std::uint32_t>(Integer(numerator(scaled) / denominator(scaled)));
-    const std::uint32_t low = convert_in_block(x, f, scale, {RoundingMode::toward_zero, 0}, saturate, 0);
+    const std::uint32_t low =
+        convert_in_block(x, f, exact_divisor(scale), {RoundingMode::toward_zero, 0}, saturate, 0);
     const std::uint32_t first = 65536 - away;  // the first r with floor(nu 2^16) + r >= 2^16
     INFO(x, " / ", scale);
-    CHECK(convert_in_block(x, f, scale, {RoundingMode::stochastic_a, 16}, saturate, first - 1) == low);
+    CHECK(convert_in_block(x, f, exact_divisor(scale), {RoundingMode::stochastic_a, 16}, saturate,
+                           first - 1) == low);
     if (away > 0)
-      CHECK(convert_in_block(x, f, scale, {RoundingMode::stochastic_a, 16}, saturate, first) == low + 1);
+      CHECK(convert_in_block(x, f, exact_divisor(scale), {RoundingMode::stochastic_a, 16}, saturate, first) ==
+            low + 1);
   }
 }

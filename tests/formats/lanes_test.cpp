@@ -4,6 +4,8 @@
 #include <optional>
 
 #include "formats/catalog.h"
+#include "formats/conformance/settings.h"
+#include "formats/round_once.h"
 #include "tests/formats/sample_points.h"
 
 using namespace halfulp;

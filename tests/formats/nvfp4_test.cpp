@@ -54,9 +54,9 @@ TEST_CASE(
       for (const double amax : beside((scale_values[i] + scale_values[i + 1]) / 2 * 6 * t)) {
         const std::uint32_t expected = exactly.code(exact(amax) / 6 / exact(t), RoundingMode::nearest_even);
         ++checked;
-        if (choose_scale(nvfp4, amax, t) == expected) continue;
+        if (choose_scale(nvfp4, amax, t, 0) == expected) continue;
         INFO("amax ", amax, " t ", t);
-        CHECK(choose_scale(nvfp4, amax, t) == expected);
+        CHECK(choose_scale(nvfp4, amax, t, 0) == expected);
       }
   CHECK(checked > 10000);
 }
@@ -77,7 +77,8 @@ TEST_CASE(
             const double multiplier = scale_value(nvfp4, scale, t);
             for (const NamedRoundingMode& named : all_rounding_modes) {
               if (is_stochastic(named.mode)) continue;
-              const std::uint32_t got = convert_in_block(x, nvfp4, multiplier, {named.mode, 0}, saturate, 0);
+              const std::uint32_t got =
+                  convert_in_block(x, nvfp4, exact_divisor(multiplier), {named.mode, 0}, saturate, 0);
               const std::uint32_t expected = exactly.code(quotient, named.mode);
               ++checked;
               if (got == expected) continue;
@@ -110,14 +111,15 @@ TEST_CASE("nvfp4: the tensor scale is amax / 2688 rounded once to fp32, on its t
     const double half = std::ldexp(1.0, std::ilogb(t) - 24);
     for (const double amax : beside((t + half) * 2688)) {
       INFO(amax);
-      CHECK(double{choose_tensor_scale(nvfp4, amax)} == nearest_float(exact(amax) / 2688));
+      CHECK(double{choose_tensor_scale(nvfp4, amax).decode} == nearest_float(exact(amax) / 2688));
     }
   }
-  CHECK(choose_tensor_scale(nvfp4, 0.0) == 1.0f);
-  CHECK(choose_tensor_scale(nvfp4, 2688.0) == 1.0f);
-  CHECK(choose_tensor_scale(nvfp4, 0x1p200) == std::numeric_limits<float>::max());  // a scale saturates
-  CHECK(std::isnan(choose_tensor_scale(nvfp4, std::numeric_limits<double>::infinity())));
-  CHECK(std::isnan(choose_tensor_scale(nvfp4, std::numeric_limits<double>::quiet_NaN())));
+  CHECK(choose_tensor_scale(nvfp4, 0.0).decode == 1.0f);
+  CHECK(choose_tensor_scale(nvfp4, 2688.0).decode == 1.0f);
+  CHECK(choose_tensor_scale(nvfp4, 0x1p200).decode ==
+        std::numeric_limits<float>::max());  // a scale saturates
+  CHECK(std::isnan(choose_tensor_scale(nvfp4, std::numeric_limits<double>::infinity()).decode));
+  CHECK(std::isnan(choose_tensor_scale(nvfp4, std::numeric_limits<double>::quiet_NaN()).decode));
 }
 
 TEST_CASE("nvfp4: with a tensor scale of 2 a block up to 5376 is exact, without one it is clipped") {
@@ -128,11 +130,11 @@ TEST_CASE("nvfp4: with a tensor scale of 2 a block up to 5376 is exact, without 
     double first_value, other_value;
   } const rows[] = {{1.0f, 0x7, 0x5, 2688, 1344}, {2.0f, 0x7, 0x3, 5376, 1344}};
   for (const auto& row : rows) {
-    const std::uint32_t scale = choose_scale(nvfp4, 5376, row.t);
+    const std::uint32_t scale = choose_scale(nvfp4, 5376, row.t, 0);
     CHECK(scale == 0x7e);
     const double multiplier = scale_value(nvfp4, scale, row.t);
-    CHECK(convert_in_block(5376, nvfp4, multiplier, nearest_even, saturate, 0) == row.first);
-    CHECK(convert_in_block(1344, nvfp4, multiplier, nearest_even, saturate, 0) == row.other);
+    CHECK(convert_in_block(5376, nvfp4, exact_divisor(multiplier), nearest_even, saturate, 0) == row.first);
+    CHECK(convert_in_block(1344, nvfp4, exact_divisor(multiplier), nearest_even, saturate, 0) == row.other);
     CHECK(decode_in_block(nvfp4, row.first, scale, row.t) == row.first_value);
     CHECK(decode_in_block(nvfp4, row.other, scale, row.t) == row.other_value);
   }
@@ -142,11 +144,11 @@ TEST_CASE("nvfp4: a zero block has scale 0 and signed zeros, beside any other bl
   const SpecialValues saturate = special_values(OverflowPolicy::saturate);
   for (const float t : {0.75f / 2688, 1.0f, 0x1p-126f, 0x1p-149f, 0.0f}) {
     INFO("tensor scale ", t);
-    const std::uint32_t scale = choose_scale(nvfp4, 0.0, t);
+    const std::uint32_t scale = choose_scale(nvfp4, 0.0, t, 0);
     CHECK(scale == 0x00);
     const double multiplier = scale_value(nvfp4, scale, t);
-    CHECK(convert_in_block(0.0, nvfp4, multiplier, nearest_even, saturate, 0) == 0x0);
-    CHECK(convert_in_block(-0.0, nvfp4, multiplier, nearest_even, saturate, 0) == 0x8);
+    CHECK(convert_in_block(0.0, nvfp4, exact_divisor(multiplier), nearest_even, saturate, 0) == 0x0);
+    CHECK(convert_in_block(-0.0, nvfp4, exact_divisor(multiplier), nearest_even, saturate, 0) == 0x8);
     CHECK(bits_of(decode_in_block(nvfp4, 0x0, scale, t)) == bits_of(0.0));
     CHECK(bits_of(decode_in_block(nvfp4, 0x8, scale, t)) == bits_of(-0.0));
   }
@@ -154,9 +156,10 @@ TEST_CASE("nvfp4: a zero block has scale 0 and signed zeros, beside any other bl
 
 TEST_CASE("nvfp4: a block far below the tensor's largest has scale 0, and only signs are left") {
   const SpecialValues saturate = special_values(OverflowPolicy::saturate);
-  const float t = choose_tensor_scale(nvfp4, 1.0);
+  const float t = choose_tensor_scale(nvfp4, 1.0).decode;
   const double small = 6.0 * t * 0x1p-10;  // half of the smallest scale: the tie goes to zero
-  CHECK(choose_scale(nvfp4, small, t) == 0x00);
-  CHECK(choose_scale(nvfp4, std::nextafter(small, 1.0), t) == 0x01);
-  CHECK(convert_in_block(-small, nvfp4, 0.0, {RoundingMode::away_from_zero, 0}, saturate, 0) == 0x8);
+  CHECK(choose_scale(nvfp4, small, t, 0) == 0x00);
+  CHECK(choose_scale(nvfp4, std::nextafter(small, 1.0), t, 0) == 0x01);
+  CHECK(convert_in_block(-small, nvfp4, zero_elements, {RoundingMode::away_from_zero, 0}, saturate, 0) ==
+        0x8);
 }

@@ -6,7 +6,7 @@
 #include <random>
 #include <vector>
 
-#include "emulation/oracle.h"
+#include "formats/conformance/oracle.h"
 
 namespace halfulp::test {
 
@@ -75,39 +75,11 @@ inline std::vector<double> sample_points(const ScalarFormat& f) {
   return points;
 }
 
-inline std::vector<Rounding> deterministic_roundings() {
-  std::vector<Rounding> all;
-  for (const NamedRoundingMode& named : all_rounding_modes)
-    if (!is_stochastic(named.mode)) all.push_back({named.mode, 0});
-  return all;
-}
-
-inline std::vector<Rounding> stochastic_roundings() {
-  std::vector<Rounding> all;
-  for (const NamedRoundingMode& named : all_rounding_modes)
-    if (is_stochastic(named.mode))
-      for (const int bits : {1, 3, 8, 16, 32}) all.push_back({named.mode, bits});
-  return all;
-}
-
-/// How many of the 2^N random integers send x away from zero: for N bits the first that does is 2^N minus
-/// this.
-inline std::uint64_t away_count(const oracle::Bracket& b, Rounding rounding) {
-  const int n = rounding.random_bits;
-  const std::uint64_t finer = b.fraction >> (40 - n - 1), whole = finer / 2;
-  if (rounding.mode == RoundingMode::stochastic_a) return whole;
-  // 2 r + 1 >= 2^(N+1) - finer has (finer + 1) / 2 solutions, rounded down.
-  if (rounding.mode == RoundingMode::stochastic_b) return (finer + 1) / 2;
-  const std::uint64_t rest = b.fraction - (whole << (40 - n)), half = std::uint64_t{1} << (39 - n);
-  const bool above = rest > half || (rest == half && b.fraction_rest);
-  return whole + (above || (rest == half && whole % 2 == 1) ? 1 : 0);
-}
-
 /// Random integers worth trying: the ends, the middle, one free choice and both sides of the decision.
 inline void choose_randoms(std::vector<std::uint32_t>& out, const oracle::Bracket& b, Rounding rounding,
                            std::uint32_t free_choice) {
   const std::uint64_t count = std::uint64_t{1} << rounding.random_bits,
-                      boundary = count - away_count(b, rounding);
+                      boundary = count - oracle::outward_count(b, rounding);
   out.clear();
   for (const std::uint64_t r :
        {std::uint64_t{0}, count - 1, count / 2, free_choice % count, boundary, boundary - 1})

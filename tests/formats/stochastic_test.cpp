@@ -56,12 +56,13 @@ TEST_CASE("stochastic: the share of random integers that go away is the mode's f
       if (!f.is_signed && x < 0) continue;
       const oracle::Bracket b = oracle.bracket(x);
       for (const auto mode :
-           {RoundingMode::stochastic_a, RoundingMode::stochastic_b, RoundingMode::stochastic_c})
+           {RoundingMode::stochastic_a, RoundingMode::stochastic_b, RoundingMode::stochastic_c,
+            RoundingMode::stochastic_odd})
         for (const int bits : {1, 2, 3, 5, 8}) {
           const Counts counts = enumerate(x, f, {mode, bits});
           ++points;
           const bool right =
-              counts.away == (b.lower == b.upper ? 0 : away_count(b, {mode, bits})) && counts.elsewhere == 0;
+              counts.away == oracle::outward_count(b, {mode, bits}) && counts.elsewhere == 0;
           if (!right && ++different < 5)
             MESSAGE(std::string(named.name), " x=", x, " bits=", bits, " away=", counts.away);
         }
@@ -76,23 +77,26 @@ TEST_CASE("stochastic: counts worked by hand for E4M3, gap 1/8 above 1") {
   struct {
     double x;
     int bits;
-    std::uint64_t a, b, c;
+    std::uint64_t a, b, c, odd;
   } const rows[] = {
-      {1 + 1 / 32.0, 2, 1, 1, 1},     // nu = 1/4
-      {1 + 1 / 128.0, 2, 0, 0, 0},    // nu = 1/16: below every quarter, and its half
-      {1 + 1 / 64.0, 2, 0, 1, 0},     // nu = 1/8: b adds half a last random ulp, c ties to even
-      {1 + 15 / 128.0, 2, 3, 4, 4},   // nu = 15/16
-      {1 + 15 / 128.0, 3, 7, 8, 8},   // 7.5 in eighths: b up, c to even 8
-      {1 + 1 / 24.0, 8, 85, 85, 85},  // nu = 1/3: 85.33 in 256ths
-      {-(1 + 1 / 32.0), 2, 1, 1, 1},  // the direction is away from zero, not up
-      {0x1p-10, 1, 1, 1, 1},          // half of the smallest subnormal
-      {0x1.8p-9, 8, 128, 128, 128},   // between the first two subnormals
+      {1 + 1 / 32.0, 2, 1, 1, 1, 1},      // nu = 1/4
+      {1 + 1 / 128.0, 2, 0, 0, 0, 0},     // nu = 1/16: below every quarter, and its half
+      {1 + 1 / 64.0, 2, 0, 1, 0, 1},      // nu = 1/8: b adds half a last random ulp, c ties to even
+      {1 + 15 / 128.0, 2, 3, 4, 4, 4},    // nu = 15/16
+      {1 + 15 / 128.0, 3, 7, 8, 8, 7},    // 7.5 in eighths: b up, c to even 8, odd to 7
+      {1 + 1 / 24.0, 8, 85, 85, 85, 85},  // nu = 1/3: 85.33 in 256ths
+      {1 + 5 / 96.0, 1, 0, 1, 1, 1},      // nu = 5/12: 0.83 in halves
+      {-(1 + 1 / 32.0), 2, 1, 1, 1, 1},   // the direction is away from zero, not up
+      {0x1p-10, 1, 1, 1, 1, 1},           // half of the smallest subnormal
+      {0x1.8p-9, 8, 128, 128, 128, 128},  // between the first two subnormals
   };
   for (const auto& row : rows) {
     INFO(row.x, " with ", row.bits, " bits");
     CHECK(enumerate(row.x, e4m3, {RoundingMode::stochastic_a, row.bits}).away == row.a);
     CHECK(enumerate(row.x, e4m3, {RoundingMode::stochastic_b, row.bits}).away == row.b);
     CHECK(enumerate(row.x, e4m3, {RoundingMode::stochastic_c, row.bits}).away == row.c);
+    CHECK(enumerate(row.x, e4m3, {RoundingMode::stochastic_odd, row.bits}).away == row.odd);
+    CHECK(enumerate(row.x, e4m3, {RoundingMode::stochastic_equal, 1}).away == 1);
   }
 }
 
@@ -101,7 +105,8 @@ TEST_CASE("stochastic: numbers of the format never move, whatever the random bit
     if (named.format.bits() > 8) continue;
     for (const double v : positive_values(named.format))
       for (const auto mode :
-           {RoundingMode::stochastic_a, RoundingMode::stochastic_b, RoundingMode::stochastic_c})
+           {RoundingMode::stochastic_a, RoundingMode::stochastic_b, RoundingMode::stochastic_c,
+            RoundingMode::stochastic_odd})
         for (std::uint32_t r = 0; r < 256; ++r) CHECK(round(v, named.format, {mode, 8}, r) == v);
   }
 }

@@ -1,5 +1,6 @@
 // Descriptors that the catalog does not hold but the fields allow: P3109, no subnormals, other biases, no
-// zero.
+// zero, fixed point, tables.
+#include "formats/value_table.h"
 #include "tests/formats/oracle_comparison.h"
 
 using namespace halfulp;
@@ -36,9 +37,8 @@ std::vector<ScalarFormat> user_formats() {
   all.push_back({.exponent_bits = 4, .fraction_bits = 2, .bias = 40, .has_negative_zero = false});
   all.push_back({.is_signed = false,
                  .exponent_bits = 4,
-                 .fraction_bits = 2,
+                 .fraction_bits = 0,
                  .bias = 7,
-                 .nan = NanEncoding::all_ones,
                  .has_negative_zero = false,
                  .has_zero = false,
                  .has_subnormals = false});
@@ -47,10 +47,23 @@ std::vector<ScalarFormat> user_formats() {
                  .bias = 1,
                  .has_negative_zero = false,
                  .is_fixed_point = true});
+  for (const int bias : {-9, 0, 12})
+    all.push_back({.exponent_bits = 1,
+                   .fraction_bits = 5,
+                   .bias = bias,
+                   .has_negative_zero = false,
+                   .is_fixed_point = true});
+  all.push_back(table_format({-6, -1, -0.125, 0, 0x1p-40, 0.3, 1, 1.5, 4, 1e10}, "table{both signs}"));
+  all.push_back(table_format({0, 0.1, 0.2, 0.7, 1e300 / 1e100}, "table{from zero}"));
+  all.push_back(table_format({-1, 1}, "table{signs}"));
+  all.push_back(table_format({-3, -1, 0.5}, "table{no zero}"));
+  all.push_back(table_format({0x1p-900, 0.25, 0x1p900}, "table{ends}"));
+  all.push_back(lns_format(6, 8));
   return all;
 }
 
 std::string describe(const ScalarFormat& f) {
+  if (f.is_table()) return table_spec(f);
   return std::string(f.is_signed ? "s" : "u") + " e" + std::to_string(f.exponent_bits) + "m" +
          std::to_string(f.fraction_bits) + " bias " + std::to_string(f.bias) + " inf " +
          std::to_string(static_cast<int>(f.infinity)) + " nan " + std::to_string(static_cast<int>(f.nan));
@@ -61,8 +74,10 @@ std::string describe(const ScalarFormat& f) {
 TEST_CASE("convert: formats outside the catalog equal the oracle at every code, midpoint and neighbour") {
   std::uint64_t total = 0;
   std::vector<Rounding> roundings = deterministic_roundings();
-  for (const auto mode : {RoundingMode::stochastic_a, RoundingMode::stochastic_b, RoundingMode::stochastic_c})
+  for (const auto mode : {RoundingMode::stochastic_a, RoundingMode::stochastic_b, RoundingMode::stochastic_c,
+                          RoundingMode::stochastic_odd})
     roundings.push_back({mode, 4});
+  roundings.push_back({RoundingMode::stochastic_equal, 1});
   const std::vector<SpecialValues> policies = all_policies();
   for (const ScalarFormat& f : user_formats())
     compare_format(

@@ -304,7 +304,7 @@ TEST_CASE("report: states smaller than a block") {
     Run<AdamW> run(plan_of("bf16/fp8"), std::vector<double>(sizes[i], 1.0));
     const auto layout = [&] {
       const Tensor& state = run.tensor.state(0).tensor();
-      return std::pair(state.block_count(), state.format().shape.length);
+      return std::pair(state.block_count(), state.format().shape.columns);
     };
     CHECK(layout() == std::pair(scales[i], std::size_t{256}));
     run.steps(3, std::vector<double>(sizes[i], 0.0));

@@ -99,18 +99,21 @@ TEST_CASE("lazy scale: after a change the same amax keeps the scale, and so does
 }
 
 TEST_CASE("lazy scale: codes are powers of two and saturate at both ends") {
-  CHECK(decode(fp32, power_of_two_scale_code(fp32, 0.25)) == 0.25);
-  CHECK(decode(fp32, power_of_two_scale_code(fp32, 0x1p-149)) == 0x1p-149);
-  CHECK(decode(fp32, power_of_two_scale_code(fp32, 0x1p-200)) == 0x1p-149);
-  CHECK(decode(fp32, power_of_two_scale_code(fp32, 0x1p300)) == 0x1p127);
-  CHECK(decode(e8m0, power_of_two_scale_code(e8m0, 0x1p-130)) == 0x1p-127);
-  CHECK(decode(e8m0, power_of_two_scale_code(e8m0, 0x1p130)) == 0x1p127);
+  const auto code_of = [](const ScalarFormat& scale, double multiplier) {
+    const BlockFormat f{e2m1, {BlockAxis::tile, 32}, scale, ScaleRule::ocp_floor, TensorScale::none};
+    return power_of_two_code(f, floor_log2(multiplier));
+  };
+  CHECK(decode(fp32, code_of(fp32, 0.25)) == 0.25);
+  CHECK(decode(fp32, code_of(fp32, 0x1p-149)) == 0x1p-149);
+  CHECK(decode(fp32, code_of(fp32, 0x1p-200)) == 0x1p-149);
+  CHECK(decode(fp32, code_of(fp32, 0x1p300)) == 0x1p127);
+  CHECK(decode(e8m0, code_of(e8m0, 0x1p-130)) == 0x1p-127);
+  CHECK(decode(e8m0, code_of(e8m0, 0x1p130)) == 0x1p127);
   // ue4m3: subnormals 2^-9..2^-7 are powers of two as well; the largest below 448 is 256.
   for (int exponent = -9; exponent <= 8; ++exponent)
-    CHECK(decode(ue4m3, power_of_two_scale_code(ue4m3, std::ldexp(1.0, exponent))) ==
-          std::ldexp(1.0, exponent));
-  CHECK(decode(ue4m3, power_of_two_scale_code(ue4m3, 0x1p-10)) == 0x1p-9);
-  CHECK(decode(ue4m3, power_of_two_scale_code(ue4m3, 512.0)) == 256);
+    CHECK(decode(ue4m3, code_of(ue4m3, std::ldexp(1.0, exponent))) == std::ldexp(1.0, exponent));
+  CHECK(decode(ue4m3, code_of(ue4m3, 0x1p-10)) == 0x1p-9);
+  CHECK(decode(ue4m3, code_of(ue4m3, 512.0)) == 256);
 }
 
 }  // namespace
