@@ -50,7 +50,7 @@ class HelpTest(ProgramTest):
     def test_every_command_has_help_with_an_example(self):
         listing = self.result("--help").split("Subcommands:")[1].split("\n\n")[0]
         commands = [line.split()[0] for line in listing.splitlines() if line.strip()]
-        for known in ["formats", "quantize", "decode", "gap"]:
+        for known in ["formats", "quantize", "decode", "check", "gap", "error", "codes", "plan", "run", "sweep", "report"]:
             self.assertIn(known, commands)
         for command in commands:
             self.assertIn(f"halfulp {command}", self.result(command, "--help").split("Example")[1], command)
