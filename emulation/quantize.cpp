@@ -48,15 +48,9 @@ Tensor quantize(std::span<const double> values, const std::vector<std::size_t>& 
                      values.begin() + static_cast<std::ptrdiff_t>(end));
     });
     const std::span<const double> block_values(members);
-    const double largest = amax(block_values);
-    const TensorMultiplier& t = tensor.tensor_scale_of_block(block);
-    const std::uint32_t scale =
-        choose_block_scale(format, block_values, largest, t, random.scale_bits(first));
+    const auto [scale, divisor] = choose_block(format, block_values, amax(block_values),
+                                               tensor.tensor_scale_of_block(block), random.scale_bits(first));
     tensor.set_scale_code(block, scale);
-    const BlockDivisor divisor =
-        is_flushed(format, amax_by_conventions(largest, block_values, format.conventions))
-            ? zero_elements
-            : block_divisor(format, scale, t);
     tensor.for_each_run(block, [&](std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i)
         tensor.set_code(

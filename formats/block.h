@@ -126,4 +126,19 @@ std::uint32_t choose_block_scale(const BlockFormat& f, std::span<const Real> blo
                                                                                                 : for_six;
 }
 
+/// What a block is stored under: its scale code, and what its elements are divided by.
+struct BlockChoice {
+  std::uint32_t scale;
+  BlockDivisor divisor;
+};
+
+/// in: as choose_block_scale
+template <class Real>
+BlockChoice choose_block(const BlockFormat& f, std::span<const Real> block, double amax, TensorMultiplier t,
+                         std::uint32_t random) noexcept {
+  const std::uint32_t scale = choose_block_scale(f, block, amax, t, random);
+  const bool flushed = is_flushed(f, amax_by_conventions(amax, block, f.conventions));
+  return {scale, flushed ? zero_elements : block_divisor(f, scale, t)};
+}
+
 }  // namespace halfulp

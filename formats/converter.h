@@ -21,12 +21,16 @@ class Converter {
             special.negative_zero != NegativeZero::drop_source &&
             special.subnormals != Subnormals::flush_sources &&
             (format.is_signed || special.negative_in_unsigned != NegativeInUnsigned::magnitude)),
-        smallest_regular_(std::numeric_limits<double>::infinity()),
-        largest_regular_(0) {
-    if (!format.is_signed || format.is_table() || !format.has_double_view()) return;
-    smallest_regular_ =
-        special.subnormals == Subnormals::flush_results ? format.min_normal() : format.min_positive();
+        sign_mask_(format.is_signed ? std::uint64_t{1} << 63 : 0) {
+    if (format.is_table() || !format.has_double_view()) return;
+    const bool flushes = special.subnormals == Subnormals::flush_results;
+    const bool zeros_stay = keeps_minus_zero(format, special) && format.has_zero && !flushes;
+    smallest_regular_ = zeros_stay ? 0 : flushes ? format.min_normal() : format.min_positive();
     largest_regular_ = format.max_finite();
+    constexpr double infinity = std::numeric_limits<double>::infinity(),
+                     finite = std::numeric_limits<double>::max();
+    above_ = overflow(finite, infinity, format, special, rounding.mode);
+    below_ = overflow(-finite, -infinity, format, special, rounding.mode);
   }
 
   /// Value of the format that x becomes; encode(format, value) is convert(x, ...) but for kept payloads of NaN.
@@ -35,7 +39,7 @@ class Converter {
     if (!reads_as_written_) x = source_of(x, format_, special_);
     const double rounded = fits_ ? round_to_grid(x, grid_, rounding_, std::uint64_t{random})
                                  : round(x, format_, rounding_, random);
-    return is_regular(rounded) ? rounded : overflow(x, rounded, format_, special_, rounding_.mode);
+    return is_regular(rounded) ? rounded : settle(x, rounded);
   }
   /// out[i] = value(x[i], random[i]).
   /// in: sizes equal; random may be empty where the rounding needs none. x and out are no overlapping spans.
@@ -54,12 +58,11 @@ class Converter {
           out[i] = round_to_grid<mode>(x[i], grid_, rounding_.random_bits, std::uint64_t{random[i]});
     });
     for (std::size_t i = 0; i < x.size(); ++i)
-      if (!is_regular(out[i])) out[i] = overflow(x[i], out[i], format_, special_, rounding_.mode);
+      if (!is_regular(out[i])) out[i] = settle(x[i], out[i]);
   }
   /// convert(x, ...), in every format.
   HALFULP_HD constexpr std::uint32_t code(double x, std::uint32_t random) const noexcept {
-    if (!format_.has_double_view() || x != x)
-      return convert(x, format_, rounding_, special_, random);
+    if (!format_.has_double_view() || x != x) return convert(x, format_, rounding_, special_, random);
     return encode(format_, value(x, random));
   }
 
@@ -69,8 +72,16 @@ class Converter {
  private:
   /// Whether overflow() would leave it as it is whatever the policy: nearly all are, and the test is cheap.
   HALFULP_HD constexpr bool is_regular(double rounded) const noexcept {
-    const double magnitude = rounded < 0 ? -rounded : rounded;
+    const double magnitude = real_of(bits_of(rounded) & ~sign_mask_);
     return magnitude >= smallest_regular_ && magnitude <= largest_regular_;
+  }
+  /// overflow() of the others. What finite numbers beyond the largest become depends on their sign alone.
+  HALFULP_HD constexpr double settle(double x, double rounded) const noexcept {
+    constexpr double finite = std::numeric_limits<double>::max();
+    if (rounded > largest_regular_ && x <= finite) return above_;
+    if (-rounded > largest_regular_ && x >= -finite && sign_mask_ != 0 && !format_.is_fixed_point)
+      return below_;
+    return overflow(x, rounded, format_, special_, rounding_.mode);
   }
 
   ScalarFormat format_;
@@ -78,7 +89,11 @@ class Converter {
   SpecialValues special_;
   Grid<double> grid_;
   bool fits_, reads_as_written_;
-  double smallest_regular_, largest_regular_;  // of either sign; none in unsigned formats
+  std::uint64_t sign_mask_;  // of a double, in signed formats
+  // Of either sign in signed formats; nothing is regular in tables.
+  double smallest_regular_ = std::numeric_limits<double>::infinity();
+  double largest_regular_ = std::numeric_limits<double>::infinity();
+  double above_ = 0, below_ = 0;
 };
 
 /// decode() for many codes: a lookup where the format has at most 256.

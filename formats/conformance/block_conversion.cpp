@@ -19,8 +19,8 @@ BlockConversion block_conversion_of(const BlockFormat& f, const std::string& nam
   const auto convert = [f](std::span<const double> block, const TensorMultiplier& t, Rounding rounding,
                            const SpecialValues& special, std::uint32_t random, std::uint32_t scale_random) {
     const double amax = largest_magnitude(block);
-    BlockCodes codes{choose_block_scale(f, block, amax, t, scale_random), {}};
-    const BlockDivisor divisor = is_flushed(f, amax) ? zero_elements : block_divisor(f, codes.scale, t);
+    const auto [scale, divisor] = choose_block(f, block, amax, t, scale_random);
+    BlockCodes codes{scale, {}};
     for (const double x : block)
       codes.elements.push_back(convert_in_block(x, f, divisor, rounding, special, random));
     return codes;

@@ -72,12 +72,7 @@ double BlockOracle::largest_by_conventions(std::span<const double> block) const 
 }
 
 bool BlockOracle::is_flushed(std::span<const double> block) const {
-  double largest = 0;
-  for (const double x : block) {
-    if (!std::isfinite(x)) return false;
-    largest = std::max(largest, std::fabs(x));
-  }
-  return f_.conventions.subnormal_block == SubnormalBlock::flush && largest < 0x1p-126;
+  return f_.conventions.subnormal_block == SubnormalBlock::flush && largest_by_conventions(block) < 0x1p-126;
 }
 
 double BlockOracle::error(std::span<const double> block, std::uint32_t scale_code,

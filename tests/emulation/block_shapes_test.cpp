@@ -153,25 +153,27 @@ TEST_CASE("block shapes: padding with zeros of either sign changes no scale and 
 }
 
 TEST_CASE("block shapes: column blocks are the row blocks of the transposed matrix") {
-  const std::pair<BlockShape, BlockShape> pairs[] = {{{BlockAxis::tile, 1, 32}, {BlockAxis::tile, 32}},
-                                                     {{BlockAxis::tile, 1, 16}, {BlockAxis::tile, 16}},
-                                                     {{BlockAxis::tile, 1, 0}, {BlockAxis::tile, 0}},
-                                                     {{BlockAxis::tile, 5, 3}, {BlockAxis::tile, 3, 5}},
-                                                     {{BlockAxis::tile, 16, 16}, {BlockAxis::tile, 16, 16}},
-                                                     {{BlockAxis::tile, 32, 32}, {BlockAxis::tile, 32, 32}}};
+  struct {
+    BlockShape columnwise, rowwise;
+  } const pairs[] = {{{BlockAxis::tile, 1, 32}, {BlockAxis::tile, 32}},
+                     {{BlockAxis::tile, 1, 16}, {BlockAxis::tile, 16}},
+                     {{BlockAxis::tile, 1, 0}, {BlockAxis::tile, 0}},
+                     {{BlockAxis::tile, 5, 3}, {BlockAxis::tile, 3, 5}},
+                     {{BlockAxis::tile, 16, 16}, {BlockAxis::tile, 16, 16}},
+                     {{BlockAxis::tile, 32, 32}, {BlockAxis::tile, 32, 32}}};
   std::vector<BlockFormat> formats = one_level;
   for (const NamedBlockFormat& named : all_block_formats)
     if (named.format.tensor_scale == TensorScale::tensor) formats.push_back(named.format);
   formats.push_back(with_conventions(nvfp4, {.four_over_six = FourOverSix::abs_max}));
   for (const BlockFormat& format : formats)
-    for (const auto& [columnwise, rowwise] : pairs)
+    for (const auto& pair : pairs)
       for (const Extents& m : matrices) {
         // A sum of errors depends on its order, which the transposed block does not share.
         if (format.conventions.four_over_six == FourOverSix::mse && m.rows > 1 && m.columns > 1) continue;
         const std::vector<double> values = numbers(m.rows * m.columns, 5);
-        const Tensor q = nearest(values, {m.rows, m.columns}, with_shape(format, columnwise));
-        const Tensor qt =
-            nearest(transposed(values, m.rows, m.columns), {m.columns, m.rows}, with_shape(format, rowwise));
+        const Tensor q = nearest(values, {m.rows, m.columns}, with_shape(format, pair.columnwise));
+        const Tensor qt = nearest(transposed(values, m.rows, m.columns), {m.columns, m.rows},
+                                  with_shape(format, pair.rowwise));
         CHECK(q.tensor_scale(0) == qt.tensor_scale(0));
         CHECK(q.block_count() == qt.block_count());
         std::uint64_t different = 0;
@@ -182,7 +184,7 @@ TEST_CASE("block shapes: column blocks are the row blocks of the transposed matr
                 q.code(i) != qt.code(j) || q.scale_code(q.block_of(i)) != qt.scale_code(qt.block_of(j)) ? 1
                                                                                                         : 0;
           }
-        INFO(m.rows, "x", m.columns, " tile ", columnwise.rows, "x", columnwise.columns);
+        INFO(m.rows, "x", m.columns, " tile ", pair.columnwise.rows, "x", pair.columnwise.columns);
         CHECK(different == 0);
       }
 }

@@ -291,6 +291,46 @@ class DecodeTest(ProgramTest):
         self.assertEqual(back["values"], row["values"])
 
 
+class CheckTest(ProgramTest):
+    def test_a_format_is_proved_property_by_property(self):
+        said = self.json("check", "e3m2{bias=4}", "--json")
+        self.assertEqual((said["format"], said["holds"]), ("e3m2{bias=4}", True))
+        properties = {p["name"]: p for p in said["properties"]}
+        for name in ["round_trip", "order", "nearest", "directed", "overflow", "stochastic_probability", "oracle"]:
+            self.assertGreater(properties[name]["cases"], 30, name)
+            self.assertEqual(properties[name]["failures"], 0, name)
+        self.assertEqual(properties["nearest"]["coverage"], "exhaustive")
+
+    def test_blocks_are_checked_with_their_scales(self):
+        names = [p["name"] for p in self.json("check", "mxfp4", "--json")["properties"]]
+        self.assertIn("block_scale", names)
+        self.assertIn("short_block", names)
+
+    def test_bad_specs_say_where_and_why(self):
+        self.assertIn("scales with a sign at position 15", self.refused("check", "block{e2m1,16,scale=e4m3}"))
+        self.assertIn("NaN", self.refused("check", "e3m0{nan=ieee}"))
+        self.assertIn("length 0", self.refused("check", "block{e2m1,0}"))
+
+
+class PresetTest(ProgramTest):
+    def test_presets_differ_where_implementations_do(self):
+        # A tie, an overflowing NaN sign and the lowest MXINT8 code.
+        for preset, code in [("ocp", 0x38), ("microxcaling", 0x39), ("cuda", 0x38)]:
+            self.assertEqual(self.json("quantize", "--format", "e4m3", "--preset", preset, "--json", "1.0625")["codes"],
+                             [code], preset)
+        self.assertEqual(self.json("quantize", "--format", "e2m1", "--preset", "cuda", "--json", "--", "-nan")["codes"],
+                         [7])
+        self.assertIn("nearest is 'cuda'".replace("'", ""),
+                      self.refused("quantize", "--format", "e4m3", "--preset", "cudo", "1").replace("'", ""))
+
+    def test_a_column_block_is_a_row_block_of_the_other_axis(self):
+        values = [str(2.0 ** (i % 5) + i) for i in range(64)]
+        along = self.json("quantize", "--format", "block{e2m1,4}", "--shape", "8x8", "--axis", "0", "--json", *values)
+        tiles = self.json("quantize", "--format", "block{e2m1,4x1}", "--shape", "8x8", "--json", *values)
+        self.assertEqual(along["codes"], tiles["codes"])
+        self.assertEqual(sorted(along["scales"]), sorted(tiles["scales"]))
+
+
 class GapTest(ProgramTest):
     def table(self, text):
         rows = list(csv.reader(io.StringIO(text)))

@@ -27,7 +27,7 @@ TEST_CASE(
     // E8M0 takes magnitudes, FP8 and narrower keep the sign, of zeros too; an overflow to NaN in E4M3 keeps it as well.
     const std::uint32_t sign = table.format.is_signed ? 1u << (table.format.bits() - 1) : 0;
     for (std::size_t i = 0; i < table.transitions.size(); ++i) {
-      const auto& [bits, code] = table.transitions[i];
+      const std::uint32_t bits = table.transitions[i].bits, code = table.transitions[i].code;
       INFO("fp32 bits ", bits);
       CHECK(converted(number(bits)) == code);
       CHECK(converted(number(bits | minus)) == (code | sign));
@@ -36,9 +36,9 @@ TEST_CASE(
       CHECK(converted(number((bits - 1) | minus)) == (table.transitions[i - 1].code | sign));
     }
     CHECK(table.special.size() >= 4);
-    for (const auto& [bits, code] : table.special) {
-      INFO("fp32 bits ", bits);
-      CHECK(converted(number(bits)) == code);
+    for (const CudaHostTable::Entry& entry : table.special) {
+      INFO("fp32 bits ", entry.bits);
+      CHECK(converted(number(entry.bits)) == entry.code);
     }
   }
 }

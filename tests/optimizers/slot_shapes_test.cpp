@@ -44,13 +44,13 @@ std::vector<double> numbers(std::size_t count, std::uint64_t stream) {
 }
 
 /// Every catalog block format, and kinds of scale and convention that it does not have; shapes are put on later.
-std::vector<std::pair<std::string, BlockFormat>> formats() {
-  std::vector<std::pair<std::string, BlockFormat>> all;
-  for (const NamedBlockFormat& known : all_block_formats) all.emplace_back(known.name, known.format);
+std::vector<NamedBlockFormat> formats() {
+  std::vector<NamedBlockFormat> all;
+  for (const NamedBlockFormat& known : all_block_formats) all.push_back(known);
   const auto add = [&](const char* name, BlockFormat f, const ScaleConventions& conventions) {
-    all.emplace_back(name, with_conventions(f, conventions));
+    all.push_back({name, with_conventions(f, conventions)});
   };
-  for (const NamedScaleRule& known : all_scale_rules) all.emplace_back(known.name, mx(e2m1, known.rule));
+  for (const NamedScaleRule& known : all_scale_rules) all.push_back({known.name, mx(e2m1, known.rule)});
   add("quotients", nvfp4, {.zero_block = ZeroBlock::one, .arithmetic = ScaleArithmetic::quotients});
   add("mixed", nvfp4, {.arithmetic = ScaleArithmetic::mixed, .floor = 0x1p-6});
   add("abs_max", nvfp4, {.four_over_six = FourOverSix::abs_max, .largest = 256});
@@ -61,8 +61,7 @@ std::vector<std::pair<std::string, BlockFormat>> formats() {
       {.nan = NanInBlock::ignore, .infinity = InfinityInBlock::ignore});
   add("saturate", mx(e4m3, ScaleRule::even),
       {.nan = NanInBlock::ignore, .infinity = InfinityInBlock::saturate});
-  all.emplace_back("ue5m3",
-                   BlockFormat{int8, {BlockAxis::tile, 16}, ue5m3, ScaleRule::amax, TensorScale::none});
+  all.push_back({"ue5m3", {int8, {BlockAxis::tile, 16}, ue5m3, ScaleRule::amax, TensorScale::none}});
   return all;
 }
 
@@ -150,13 +149,13 @@ std::vector<std::vector<R>> random_changes(std::size_t size) {
 
 TEST_CASE("slot shapes: a store is quantize() of wanted, in every format, block shape and tensor shape") {
   std::size_t turn = 0;
-  for (const auto& [name, format] : formats())
+  for (const NamedBlockFormat& named : formats())
     for (const BlockShape& block : block_shapes) {
-      if (refusal_of(with_shape(format, block))) continue;
+      if (refusal_of(with_shape(named.format, block))) continue;
       for (const auto& shape : tensor_shapes) {
         const std::size_t size = size_of(shape);
-        const BlockFormat f = with_shape(format, block);
-        CAPTURE(name);
+        const BlockFormat f = with_shape(named.format, block);
+        CAPTURE(named.name);
         CAPTURE(block.rows);
         CAPTURE(block.columns);
         CAPTURE(size);
@@ -257,20 +256,19 @@ TEST_CASE("slot shapes: no two tiles share a byte of element codes or of scale c
 
 TEST_CASE("slot shapes: the same bytes from one thread, two and three") {
   ThreadPool two(2), three(3);
-  std::vector<std::pair<std::string, BlockFormat>> all = formats();
+  std::vector<NamedBlockFormat> all = formats();
   for (const ScalarFormat& scale : {ue3m1, ue4m2})
-    all.emplace_back(
-        "narrow scale",
-        BlockFormat{e4m3, {BlockAxis::flattened, 256}, scale, ScaleRule::amax, TensorScale::none});
-  for (const auto& [name, format] : all)
+    all.push_back(
+        {"narrow scale", {e4m3, {BlockAxis::flattened, 256}, scale, ScaleRule::amax, TensorScale::none}});
+  for (const NamedBlockFormat& named : all)
     for (const BlockShape& block : {BlockShape{BlockAxis::tile, 16, 16},
                                     {BlockAxis::tile, 1, 32},
                                     {BlockAxis::tile, 16},
                                     {BlockAxis::tile, 7},
                                     {BlockAxis::flattened, 256},
                                     {BlockAxis::tensor, 0}}) {
-      if (refusal_of(with_shape(format, block))) continue;
-      CAPTURE(name);
+      if (refusal_of(with_shape(named.format, block))) continue;
+      CAPTURE(named.name);
       CAPTURE(block.rows);
       CAPTURE(block.columns);
       const TensorInfo info{"w", tensor_id, {80, 33}, 0};
@@ -278,7 +276,7 @@ TEST_CASE("slot shapes: the same bytes from one thread, two and three") {
       const auto changes = random_changes<float>(info.size());
       const auto run = [&](ThreadPool* pool) {
         OptimizedTensor<test::Additive, float> tensor(
-            info, test::weights_in(plan_of(with_shape(format, block), stochastic)), start);
+            info, test::weights_in(plan_of(with_shape(named.format, block), stochastic)), start);
         std::uint32_t now = 0;
         std::vector<float> reported;
         for (int round = 0; round < 2; ++round)
