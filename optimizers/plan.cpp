@@ -99,10 +99,12 @@ ScalePolicy default_weight_scale(const BlockFormat& format) {
 }
 
 SlotPlan weight_slot(const BlockFormat& format) {
+  require_double_view(format, "plan");
   return {format, nearest_even, OverflowPolicy::saturate, default_weight_scale(format)};
 }
 
 SlotPlan state_slot(const BlockFormat& format) {
+  require_double_view(format, "plan");
   return {format, nearest_even, OverflowPolicy::saturate, recompute_scale};
 }
 

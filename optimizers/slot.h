@@ -7,6 +7,7 @@
 #include "emulation/reduce.h"
 #include "emulation/tensor.h"
 #include "formats/catalog.h"
+#include "formats/spec.h"
 #include "optimizers/plan.h"
 
 namespace halfulp {
@@ -24,10 +25,11 @@ struct StoredTile {
 template <class R>
 class Slot {
  public:
+  /// errors: throws Error for a format with numbers beyond double, and on a shape without elements.
   Slot(const SlotPlan& plan, std::vector<std::size_t> shape)
       : plan_(plan),
         native_(is_native(plan)),
-        tensor_(native_ ? unscaled(fp32) : *plan.format, std::move(shape)),
+        tensor_(native_ ? unscaled(fp32) : readable(*plan.format), std::move(shape)),
         converter_(tensor_.format().element, plan.rounding, special_values(plan.overflow)),
         decoder_(tensor_.format().element) {
     if (native_) numbers_.resize(tensor_.size());
@@ -92,6 +94,10 @@ class Slot {
   }
 
  private:
+  static const BlockFormat& readable(const BlockFormat& f) {
+    require_double_view(f, "plan");
+    return f;
+  }
   static bool is_native(const SlotPlan& plan) {
     return !plan.format || (sizeof(R) == sizeof(float) && *plan.format == unscaled(fp32));
   }

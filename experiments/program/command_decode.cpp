@@ -67,7 +67,10 @@ void run_decode(const Options& options) {
 void add_decode_command(CLI::App& app) {
   CLI::App* command = app.add_subcommand("decode", "Values of codes, exact");
   const auto options = std::make_shared<Options>();
-  command->add_option("--format", options->format, "format of the codes; `halfulp formats` lists them")
+  command
+      ->add_option(
+          "--format", options->format,
+          "format of the codes: a name (`halfulp formats` lists them) or a spec such as e3m4{bias=5}")
       ->required();
   command->add_option("--scale", options->scales, "scale codes of a block format, one a block: A,B,C")
       ->delimiter(',')

@@ -50,20 +50,31 @@ std::string catalog_json() {
   return array.dump(2) + "\n";
 }
 
+std::string layout_text(const ScalarFormat& f) {
+  if (f.is_table()) return fmt::format("table of {} numbers, ascending", f.table_size);
+  if (f.is_fixed_point)
+    return fmt::format("two's complement, in steps of 2^{}", 1 - f.bias - f.fraction_bits);
+  return fmt::format("{}{} exponent, {} fraction", f.is_signed ? "1 sign, " : "", f.exponent_bits,
+                     f.fraction_bits);
+}
+
 std::vector<std::vector<std::string>> scalar_rows(const ScalarFormat& f) {
   const int bits = f.bits();
-  std::vector<std::vector<std::string>> rows{{"bits", std::to_string(bits)}};
-  rows.push_back({"layout", f.is_fixed_point
-                                ? fmt::format("two's complement, in steps of 2^-{}", f.fraction_bits)
-                                : fmt::format("{}{} exponent, {} fraction", f.is_signed ? "1 sign, " : "",
-                                              f.exponent_bits, f.fraction_bits)});
-  if (!f.is_fixed_point) rows.push_back({"bias", std::to_string(f.bias)});
-  const auto both = [](double x) { return real_text(x) + "  " + hex_text(x); };
-  rows.push_back({"max", both(f.max_finite()) + "  code " + code_text(f.top_magnitude(), bits)});
-  rows.push_back({"lowest", both(f.lowest())});
-  if (!f.is_fixed_point) rows.push_back({"min_normal", both(f.min_normal())});
-  const bool subnormals = subnormal_text(f) != "-";
-  rows.push_back({f.is_fixed_point ? "step" : "min_subnormal", subnormals ? both(f.min_positive()) : "none"});
+  const bool floating = !f.is_fixed_point && !f.is_table();
+  std::vector<std::vector<std::string>> rows{{"bits", std::to_string(bits)}, {"layout", layout_text(f)}};
+  if (floating) rows.push_back({"bias", std::to_string(f.bias)});
+  const auto both = [&](const Dyadic& x) {
+    return f.has_double_view() ? real_text(double_of(x)) + "  " + hex_text(double_of(x)) : number_text(x);
+  };
+  const FormatEnds ends = ends_of(f);
+  rows.push_back({"max", both(ends.max) + "  code " + code_text(ends.max_code, bits)});
+  rows.push_back({"lowest", both(ends.lowest)});
+  if (ends.min_normal) rows.push_back({"min_normal", both(*ends.min_normal)});
+  if (f.is_table())
+    rows.push_back({"min_positive", both(ends.min_positive)});
+  else
+    rows.push_back({f.is_fixed_point ? "step" : "min_subnormal",
+                    ends.min_subnormal ? both(*ends.min_subnormal) : "none"});
   rows.push_back({"inf", infinity_text(f)});
   rows.push_back({"nan", nan_text(f) + (f.has_nan() ? "  codes " + nan_codes_text(f) : "")});
   rows.push_back({"zeros", zeros_text(f)});
@@ -98,8 +109,9 @@ std::string table_text(const ScalarFormat& f) {
   std::vector<std::vector<std::string>> rows{{"code", "fields", "value", "hex"}};
   for (std::uint64_t code = 0; code < f.code_count(); ++code) {
     const auto c = static_cast<std::uint32_t>(code);
-    const double value = decode(f, c);
-    rows.push_back({code_text(c, f.bits()), fields_text(f, c), real_text(value), hex_text(value)});
+    const Dyadic number = decode_dyadic(f, c);
+    rows.push_back({code_text(c, f.bits()), fields_text(f, c), number_text(number),
+                    f.has_double_view() ? hex_text(double_of(number)) : number_text(number)});
   }
   return aligned(rows);
 }
@@ -108,9 +120,14 @@ nlohmann::ordered_json table_json(const ScalarFormat& f) {
   nlohmann::ordered_json codes = nlohmann::json::array();
   for (std::uint64_t code = 0; code < f.code_count(); ++code) {
     const auto c = static_cast<std::uint32_t>(code);
-    const double value = decode(f, c);
-    codes.push_back(
-        {{"code", c}, {"fields", fields_text(f, c)}, {"value", json_real(value)}, {"hex", hex_text(value)}});
+    const Dyadic number = decode_dyadic(f, c);
+    if (f.has_double_view())
+      codes.push_back({{"code", c},
+                       {"fields", fields_text(f, c)},
+                       {"value", json_real(double_of(number))},
+                       {"hex", hex_text(double_of(number))}});
+    else
+      codes.push_back({{"code", c}, {"fields", fields_text(f, c)}, {"value", number_text(number)}});
   }
   return codes;
 }
@@ -118,7 +135,13 @@ nlohmann::ordered_json table_json(const ScalarFormat& f) {
 void run_formats(const Options& options) {
   if (options.spec.empty()) {
     if (options.table) throw Error("--table", "needs a format", "nothing", "halfulp formats SPEC --table");
-    return print_result(options.json ? catalog_json() : catalog_text());
+    print_result(options.json ? catalog_json() : catalog_text());
+    if (!options.json)
+      print_message(
+          "any other format is a spec: e3m4{bias=5}, binary8p4se (P3109), fixed{bits=8,fraction=6}, "
+          "lns{8,gamma=8}, table{FILE}, block{e2m1,16,scale=ue4m3,rule=rceil,tensor_scale=fp32}, "
+          "nvfp4{four_over_six=mae}; formats/spec.h is the grammar");
+    return;
   }
   const BlockFormat format = parse_format(options.spec);
   const std::string name = to_spec(format);

@@ -161,7 +161,9 @@ void add_quantize_command(CLI::App& app) {
   CLI::App* command =
       app.add_subcommand("quantize", "Round values to a format: value, code and quantised value");
   const auto options = std::make_shared<Options>();
-  command->add_option("--format", options->format, "format to round to; `halfulp formats` lists them")
+  command
+      ->add_option("--format", options->format,
+                   "format to round to: a name (`halfulp formats` lists them) or a spec such as e3m4{bias=5}")
       ->required();
   CLI::Option* rounding = command->add_option(
       "--rounding", options->rounding,

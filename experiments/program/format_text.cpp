@@ -17,20 +17,29 @@ bool has_subnormal_numbers(const ScalarFormat& f) {
 
 nlohmann::ordered_json scalar_json(const std::string& name, const ScalarFormat& f) {
   nlohmann::ordered_json object{{"name", name},
-                                {"kind", f.is_fixed_point ? "fixed_point" : "floating_point"}};
+                                {"kind", f.is_table()       ? "table"
+                                         : f.is_fixed_point ? "fixed_point"
+                                                            : "floating_point"}};
   object["bits"] = f.bits();
   object["signed"] = f.is_signed;
-  if (!f.is_fixed_point) {
+  if (f.is_table()) object["numbers"] = f.table_size;
+  if (!f.is_fixed_point && !f.is_table()) {
     object["exponent_bits"] = f.exponent_bits;
     object["bias"] = f.bias;
   }
-  object["fraction_bits"] = f.fraction_bits;
-  object["max"] = json_real(f.max_finite());
-  object["max_code"] = f.top_magnitude();
-  object["lowest"] = json_real(f.lowest());
-  object["min_normal"] = f.is_fixed_point ? nlohmann::ordered_json() : json_real(f.min_normal());
-  object["min_subnormal"] = has_subnormal_numbers(f) ? json_real(f.min_positive()) : nlohmann::ordered_json();
-  object["min_positive"] = json_real(f.min_positive());
+  if (!f.is_table()) object["fraction_bits"] = f.fraction_bits;
+  const FormatEnds ends = ends_of(f);
+  const auto number = [](const std::optional<Dyadic>& x) -> nlohmann::ordered_json {
+    if (!x) return nullptr;
+    const bool is_double = x->significand == 0 || (leading_exponent(*x) <= 1023 && x->exponent >= -1074);
+    return is_double ? json_real(double_of(*x)) : nlohmann::ordered_json(number_text(*x));
+  };
+  object["max"] = number(ends.max);
+  object["max_code"] = ends.max_code;
+  object["lowest"] = number(ends.lowest);
+  object["min_normal"] = number(ends.min_normal);
+  object["min_subnormal"] = number(ends.min_subnormal);
+  object["min_positive"] = number(ends.min_positive);
   object["infinity"] = infinity_text(f);
   object["nan"] = nan_text(f);
   object["has_infinity"] = f.has_infinity();
@@ -57,6 +66,30 @@ nlohmann::ordered_json block_json(const std::string& name, const BlockFormat& fo
 }
 
 }  // namespace
+
+FormatEnds ends_of(const ScalarFormat& f) {
+  if (f.is_table())
+    return {.max = dyadic_of(f.max_finite()),
+            .lowest = dyadic_of(f.lowest()),
+            .min_positive = dyadic_of(f.min_positive()),
+            .min_normal = std::nullopt,
+            .min_subnormal = std::nullopt,
+            .max_code = f.table_size - 1};
+  const auto power = [](int n) { return Dyadic{NumberClass::finite, false, 1, n}; };
+  const std::uint32_t sign = std::uint32_t{1} << f.magnitude_bits();
+  const Dyadic step = power(f.min_exponent() - f.fraction_bits);
+  FormatEnds ends{.max = decode_dyadic(f, f.top_magnitude()),
+                  .lowest = !f.is_signed       ? dyadic_of(0.0)
+                            : f.is_fixed_point ? dyadic_of(f.lowest())
+                                               : decode_dyadic(f, sign | f.top_magnitude()),
+                  .min_positive = f.has_subnormals ? step : power(f.min_exponent()),
+                  .min_normal = std::nullopt,
+                  .min_subnormal = std::nullopt,
+                  .max_code = f.top_magnitude()};
+  if (!f.is_fixed_point) ends.min_normal = power(f.min_exponent());
+  if (has_subnormal_numbers(f)) ends.min_subnormal = step;
+  return ends;
+}
 
 std::string subnormal_text(const ScalarFormat& f) {
   return has_subnormal_numbers(f) ? real_text(f.min_positive()) : "-";

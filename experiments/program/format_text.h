@@ -1,12 +1,22 @@
 #pragma once
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "formats/block_format.h"
+#include "formats/dyadic.h"
 
 namespace halfulp {
+
+/// The numbers at the ends of a format, exact in every format.
+struct FormatEnds {
+  Dyadic max, lowest, min_positive;
+  std::optional<Dyadic> min_normal, min_subnormal;  ///< where the format has such
+  std::uint32_t max_code;
+};
+FormatEnds ends_of(const ScalarFormat& f);
 
 /// The smallest number below the normal ones; nothing in a format without such numbers.
 std::string subnormal_text(const ScalarFormat& f);
@@ -21,7 +31,7 @@ std::string nan_codes_text(const ScalarFormat& f);
 /// A code's fields, most significant first: sign_exponent_fraction, empty ones left out.
 std::string fields_text(const ScalarFormat& f, std::uint32_t code);
 
-std::string shape_text(const BlockShape& shape);  ///< "1x32 along the last axis", ...
+std::string shape_text(const BlockShape& shape);           ///< "1x32 along the last axis", ...
 std::string tensor_scale_text(const BlockFormat& format);  ///< "-", "fp32" or "fp32 a row"
 
 /// Bits that an element takes, its share of the block's scale included; `per_tensor`: those that do not grow

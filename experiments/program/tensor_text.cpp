@@ -14,15 +14,18 @@ nlohmann::ordered_json json_real(double value) {
   return real_text(value);
 }
 
-std::string number_text(const Tensor& tensor, std::size_t element) {
-  const ScalarFormat& f = tensor.format().element;
-  if (f.has_double_view()) return real_text(tensor.value(element));
-  const Dyadic number = decode_dyadic(f, tensor.code(element));
-  const bool small = number.kind != NumberClass::finite || number.significand == 0 ||
-                     (leading_exponent(number) < 1000 && number.exponent > -1000);
-  if (small) return real_text(double_of(number));
+std::string number_text(const Dyadic& number) {
+  const bool is_double = number.kind != NumberClass::finite || number.significand == 0 ||
+                         (leading_exponent(number) <= 1023 && number.exponent >= -1074);
+  if (is_double) return real_text(double_of(number));
   return std::string(number.negative ? "-" : "") + std::to_string(number.significand) + "*2^" +
          std::to_string(number.exponent);
+}
+
+std::string number_text(const Tensor& tensor, std::size_t element) {
+  const ScalarFormat& f = tensor.format().element;
+  return f.has_double_view() ? real_text(tensor.value(element))
+                             : number_text(decode_dyadic(f, tensor.code(element)));
 }
 
 float read_tensor_scale(const std::string& text, const BlockFormat& format) {
