@@ -1,5 +1,6 @@
 #include "emulation/quantize.h"
 
+#include "emulation/fp_environment.h"
 #include "emulation/reduce.h"
 #include "formats/error.h"
 #include "formats/spec.h"
@@ -30,6 +31,7 @@ Tensor quantize(std::span<const double> values, const std::vector<std::size_t>& 
                 std::to_string(tensor.size()) + " by the shape");
   if (tensor_scale && !format.has_tensor_scale())
     throw Error("quantize", "a tensor scale for a format without one", std::to_string(*tensor_scale), "none");
+  const FpEnvironment environment;
   choose_tensor_scales(tensor, values, tensor_scale);
 
   const Converter converter(format.element, rounding, special);
@@ -63,6 +65,7 @@ Tensor quantize(std::span<const double> values, const std::vector<std::size_t>& 
 std::vector<double> dequantize(const Tensor& tensor) {
   require_double_view(tensor.format(), "dequantize");
   std::vector<double> values(tensor.size());
+  const FpEnvironment environment;
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = tensor.value(i);
   return values;
 }
