@@ -50,7 +50,7 @@ class HelpTest(ProgramTest):
     def test_every_command_has_help_with_an_example(self):
         listing = self.result("--help").split("Subcommands:")[1].split("\n\n")[0]
         commands = [line.split()[0] for line in listing.splitlines() if line.strip()]
-        for known in ["formats", "quantize", "decode", "check", "gap", "error", "codes", "plan", "run", "sweep", "report"]:
+        for known in ["formats", "quantize", "decode", "check", "gap", "error", "codes", "step", "plan", "run", "sweep", "report"]:
             self.assertIn(known, commands)
         for command in commands:
             self.assertIn(f"halfulp {command}", self.result(command, "--help").split("Example")[1], command)
@@ -329,6 +329,22 @@ class PresetTest(ProgramTest):
         tiles = self.json("quantize", "--format", "block{e2m1,4x1}", "--shape", "8x8", "--json", *values)
         self.assertEqual(along["codes"], tiles["codes"])
         self.assertEqual(sorted(along["scales"]), sorted(tiles["scales"]))
+
+
+class WideFormatTest(ProgramTest):
+    """Formats whose numbers lie beyond double: their codes work, and what needs doubles refuses them by name."""
+
+    def test_codes_and_exact_numbers(self):
+        self.assertEqual(self.json("quantize", "--format", "binary16p1se", "--json", "3")["codes"], [0x4002])
+        properties = self.json("formats", "binary16p1se", "--json")
+        self.assertEqual((properties["max"], properties["lowest"]), ("1*2^16382", "-1*2^16382"))
+        self.assertEqual(properties["min_positive"], "1*2^-16383")
+        self.assertEqual(self.json("decode", "--format", "binary16p1se", "--json", "0x7ffe")["values"], ["1*2^16382"])
+
+    def test_views_as_double_are_refused_by_name(self):
+        self.assertIn("binary16p1se", self.refused("gap", "binary16p1se"))
+        config = str(pathlib.Path(__file__).parents[2] / "experiments/configs/one_weight.yaml")
+        self.assertIn("binary16p1se", self.refused("run", config, "--set", "plan=binary16p1se/fp32", "--set", "steps=1"))
 
 
 class GapTest(ProgramTest):
