@@ -50,13 +50,13 @@ Tensor quantize(std::span<const double> values, const std::vector<std::size_t>& 
                      values.begin() + static_cast<std::ptrdiff_t>(end));
     });
     const std::span<const double> block_values(members);
-    const auto [scale, divisor] = choose_block(format, block_values, amax(block_values),
-                                               tensor.tensor_scale_of_block(block), random.scale_bits(first));
-    tensor.set_scale_code(block, scale);
+    const BlockChoice choice = choose_block(format, block_values, amax(block_values),
+                                            tensor.tensor_scale_of_block(block), random.scale_bits(first));
+    tensor.set_scale_code(block, choice.scale);
     tensor.for_each_run(block, [&](std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i)
-        tensor.set_code(
-            i, converter.code(quotient_in_block(values[i], divisor), random.bits(i, rounding.random_bits)));
+        tensor.set_code(i, converter.code(quotient_in_block(values[i], choice.divisor),
+                                          random.bits(i, rounding.random_bits)));
     });
   }
   return tensor;
