@@ -5,12 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <filesystem>
 
 #include "analysis/code_map_layout.h"
 #include "analysis/gnuplot.h"
-#include "analysis/whole_file.h"
-#include "formats/error.h"
 #include "formats/quotient.h"
 
 namespace halfulp {
@@ -201,25 +198,10 @@ std::string code_map_script(const CodeMap& map, PictureKind kind, const std::str
 }
 
 std::vector<std::string> write_code_map(const CodeMap& map, const std::string& path) {
-  const std::filesystem::path target(path);
-  const std::string ending = target.extension().string(), data = code_map_csv(map);
-  if (ending == ".csv") {
-    write_whole_file(path, data);
-    return {path};
-  }
-  if (ending != ".svg" && ending != ".png")
-    throw Error("plot", "no such kind of file", path, "a name that ends in .svg, .png or .csv");
-  const PictureKind kind = ending == ".svg" ? PictureKind::svg : PictureKind::png;
-  auto data_path = target, script_path = target;
-  data_path.replace_extension(".csv");
-  script_path.replace_extension(".gp");
-  const std::string picture = run_gnuplot(code_map_script(map, kind, gnuplot_data_name, ""), data);
-  const std::string script =
-      code_map_script(map, kind, data_path.filename().string(), target.filename().string());
-  const std::array files{FileContent{path, picture}, FileContent{data_path.string(), data},
-                         FileContent{script_path.string(), script}};
-  write_whole_files(files);
-  return {files[0].path, files[1].path, files[2].path};
+  return write_picture(path, code_map_csv(map),
+                       [&](PictureKind kind, const std::string& data, const std::string& picture) {
+                         return code_map_script(map, kind, data, picture);
+                       });
 }
 
 }  // namespace halfulp

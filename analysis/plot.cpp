@@ -178,11 +178,10 @@ std::string render_svg(const Figure& figure) {
   return document.erase(0, document.find("<svg"));
 }
 
-std::vector<std::string> write_figure(const Figure& figure, const std::string& path,
-                                      const std::string& x_name, const std::string& y_name) {
+std::vector<std::string> write_picture(const std::string& path, const std::string& data,
+                                       const PictureScript& script_of) {
   const std::filesystem::path target(path);
   const std::string ending = target.extension().string();
-  const std::string data = csv_text(figure, x_name, y_name);
   if (ending == ".csv") {
     write_whole_file(path, data);
     return {path};
@@ -193,13 +192,20 @@ std::vector<std::string> write_figure(const Figure& figure, const std::string& p
   auto data_path = target, script_path = target;
   data_path.replace_extension(".csv");
   script_path.replace_extension(".gp");
-  const std::string script =
-      gnuplot_script(figure, kind, data_path.filename().string(), target.filename().string());
-  const std::string picture = render_picture(figure, kind);
+  const std::string picture = run_gnuplot(script_of(kind, gnuplot_data_name, ""), data);
+  const std::string script = script_of(kind, data_path.filename().string(), target.filename().string());
   const std::array files{FileContent{path, picture}, FileContent{data_path.string(), data},
                          FileContent{script_path.string(), script}};
   write_whole_files(files);
   return {files[0].path, files[1].path, files[2].path};
+}
+
+std::vector<std::string> write_figure(const Figure& figure, const std::string& path,
+                                      const std::string& x_name, const std::string& y_name) {
+  return write_picture(path, csv_text(figure, x_name, y_name),
+                       [&](PictureKind kind, const std::string& data, const std::string& picture) {
+                         return gnuplot_script(figure, kind, data, picture);
+                       });
 }
 
 }  // namespace halfulp

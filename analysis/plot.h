@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -52,6 +53,16 @@ std::string render_picture(const Figure& figure, PictureKind kind);
 
 /// An SVG document without an XML prologue, fit for standing inside HTML.
 std::string render_svg(const Figure& figure);
+
+/// The gnuplot script of a picture: of this kind, from this data file, into this picture file ("" for standard output).
+using PictureScript =
+    std::function<std::string(PictureKind kind, const std::string& data, const std::string& picture)>;
+
+/// A picture by its script, with the data and the script that redraws it beside it: FILE.svg or FILE.png, FILE.csv and
+/// FILE.gp; the data alone for FILE.csv. All of them or none; returns the paths.
+/// errors: throws Error on another ending, without gnuplot, or if a file cannot be written.
+std::vector<std::string> write_picture(const std::string& path, const std::string& data,
+                                       const PictureScript& script_of);
 
 /// Writes the figure to a path that ends in .svg or .png together with its CSV and script of the same stem,
 /// or, for a path in .csv, the data alone: all of the files or none. The script redraws the picture from the

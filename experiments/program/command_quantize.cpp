@@ -9,6 +9,7 @@
 #include "emulation/quantize.h"
 #include "experiments/program/arguments.h"
 #include "experiments/program/command.h"
+#include "experiments/program/number_input.h"
 #include "experiments/program/table.h"
 #include "experiments/program/tensor_text.h"
 #include "formats/error.h"
@@ -40,22 +41,6 @@ Request read_request(const Options& options) {
   const Preset& preset = parse_preset(options.preset);
   return {under_preset(format, preset), rounding_under_preset(format, preset),
           special_under_preset(format, preset)};
-}
-
-/// ROWSxCOLUMNS and the like; one row without the option.
-std::vector<std::size_t> read_shape(const std::string& text, std::size_t count) {
-  if (text.empty()) return {count};
-  std::vector<std::size_t> shape;
-  std::size_t size = 1;
-  for (std::size_t at = 0; at <= text.size();) {
-    const std::size_t end = std::min(text.find('x', at), text.size());
-    shape.push_back(read_unsigned(text.substr(at, end - at), "--shape", std::uint64_t{1} << 40));
-    size *= shape.back();
-    at = end + 1;
-  }
-  if (size != count)
-    throw Error("--shape", "not the number of values", text, fmt::format("a shape of {} values", count));
-  return shape;
 }
 
 /// The random bits that the options ask for; a stochastic rounding must have some, the others only say that
@@ -146,7 +131,8 @@ void run_quantize(const Options& options) {
   for (const std::string& word : words_or_input(options.values, "values"))
     values.push_back(
         read_real(word, fmt::format("{}value {}", from_input ? "standard input, " : "", values.size() + 1)));
-  const std::vector<std::size_t> shape = read_shape(options.shape, values.size());
+  const std::vector<std::size_t> shape = options.shape.empty() ? std::vector<std::size_t>{values.size()}
+                                                               : read_shape_of(options.shape, values.size());
   const AxisOrder order = axis_last(shape, read_axis(options.axis));
   const std::vector<double> moved = reordered<double>(order, values);
   const Tensor tensor =
