@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "analysis/neighbour.h"
-#include "optimizers/step.h"
+#include "optimizers/tile_record.h"
 
 namespace halfulp {
 
@@ -12,6 +12,13 @@ struct ElementStep {
   double before, gradient, update, wanted, after, unmoved;
   std::optional<StoredGrid> grid;  ///< nullopt for a weight made of parts, or stored unrounded
   bool stochastic;                 ///< the rounding of its slot
+
+  std::optional<double>
+      multiplier_before{};   ///< the scale `before` was stored under; nullopt: that of this step
+  double typical = 0;        ///< how far a step of its rule usually moves such a weight; 0: nobody says
+  double decay = 0;          ///< the part of update that is decoupled weight decay
+  double without_decay = 0;  ///< what would be stored had there been none; meaningless where decay is 0
+  bool second_moment_lost = false;  ///< that it explodes(), and is_second_moment_lost()
 
   bool is_finite() const noexcept {
     return std::isfinite(before) && std::isfinite(gradient) && std::isfinite(update) &&
@@ -24,7 +31,28 @@ struct ElementStep {
   std::optional<double> gap() const noexcept {
     return grid && !has_zero_scale() ? grid->gap(unmoved, update > 0) : std::nullopt;
   }
+  /// Whether it moves more than ten times as far as its rule usually does.
+  bool explodes() const noexcept { return typical > 0 && std::fabs(update) > 10 * typical; }
+  /// Whether the update leads away from zero, on the side that x is on. Never for x = 0.
+  bool is_outward_from(double x) const noexcept { return (x > 0 && update > 0) || (x < 0 && update < 0); }
 };
+
+/// Whether a second moment of element i is stored as zero, before or after the step, while a first moment is not: its
+/// step is then m / epsilon. False without both moments.
+template <class R>
+bool is_second_moment_lost(std::span<const StateRecord<R>> states, std::size_t i) noexcept {
+  bool first_before = false, first_after = false, zero_before = false, zero_after = false;
+  for (const StateRecord<R>& state : states) {
+    if (state.slot.moment == Moment::first) {
+      first_before = first_before || state.before[i] != 0;
+      first_after = first_after || state.after[i] != 0;
+    } else if (state.slot.moment == Moment::second) {
+      zero_before = zero_before || state.before[i] == 0;
+      zero_after = zero_after || state.after[i] == 0;
+    }
+  }
+  return (first_before && zero_before) || (first_after && zero_after);
+}
 
 /// Element i of a tile.
 template <class R>
@@ -33,6 +61,13 @@ ElementStep element_of(const TileRecord<R>& tile, std::size_t i) noexcept {
                 tile.after[i],  tile.unmoved[i],  std::nullopt,   is_stochastic(tile.plan.rounding.mode)};
   if (tile.plan.format && !tile.multiplier.empty())
     e.grid = StoredGrid{tile.plan.format->element, tile.multiplier[i]};
+  if (!tile.multiplier_before.empty()) e.multiplier_before = tile.multiplier_before[i];
+  e.typical = tile.typical.at(e.before);
+  if (!tile.decay.empty()) {
+    e.decay = tile.decay[i];
+    e.without_decay = tile.without_decay[i];
+  }
+  e.second_moment_lost = e.explodes() && is_second_moment_lost(tile.states, i);
   return e;
 }
 

@@ -35,6 +35,23 @@ inline std::optional<double> neighbour(const ScalarFormat& f, double value, bool
   return negative ? -outer : outer;
 }
 
+/// The ends of a format, for those who look at many of its numbers.
+struct FormatEnds {
+  double lowest, largest;
+
+  explicit FormatEnds(const ScalarFormat& f) noexcept : lowest(f.lowest()), largest(f.max_finite()) {}
+
+  /// The end below or above zero as it is stored under a multiplier: fl32(end * multiplier); exact without a scale.
+  double stored(bool negative, double multiplier) const noexcept {
+    const double end = negative ? lowest : largest;
+    return multiplier == 1 ? end : to_float(end * multiplier);
+  }
+  /// Whether a stored value other than zero is the last one outward, on its side of zero.
+  bool is_last(double value, double multiplier) const noexcept {
+    return value != 0 && value == stored(value < 0, multiplier);
+  }
+};
+
 /// The grid that one stored element lies on: a format under a scale.
 struct StoredGrid {
   ScalarFormat element;
@@ -60,6 +77,8 @@ struct StoredGrid {
   double smallest_positive() const noexcept {
     return multiplier == 1 ? element.min_positive() : to_float(element.min_positive() * multiplier);
   }
+  /// Whether a stored value other than zero is the last one outward, on its side of zero.
+  bool is_at_end(double value) const noexcept { return FormatEnds(element).is_last(value, multiplier); }
 };
 
 }  // namespace halfulp

@@ -23,7 +23,7 @@ struct StepRecorder {
     counters.see(record);
     for (std::size_t i = 0; i < record.before.size(); ++i)
       elements.push_back(
-          {record.first + i, record.weight_slot, record.multiplier.empty(), element_of(record, i)});
+          {record.first + i, record.weight_slot, record.made_of_parts, element_of(record, i)});
   }
   void join(const StepRecorder& other) {
     elements.insert(elements.end(), other.elements.begin(), other.elements.end());

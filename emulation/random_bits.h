@@ -37,6 +37,8 @@ enum class RandomPurpose : std::uint8_t {
   data_order = 4,
   label_noise = 5,
   projection = 6,
+  gradient_rounding = 7,
+  accumulator_rounding = 8,
 };
 
 /// Everything that random bits depend on besides the element.

@@ -3,7 +3,7 @@
 #include <future>
 #include <nlohmann/json.hpp>
 
-#include "experiments/run_config.h"
+#include "experiments/counted_training.h"
 
 namespace halfulp {
 
@@ -25,9 +25,6 @@ class SharedWork {
   std::mutex mutex_;
   std::map<std::string, std::shared_future<std::vector<double>>> twins_;
 };
-
-/// Called now and then with the number of finished steps.
-using StepProgress = std::function<void(std::uint64_t steps)>;
 
 /// Trains once and returns the record: key, version, commit, config, status, results, measurements, trace,
 /// hash of all stored bytes. Same config, same bytes, whatever the pool. Divergence is a result: status

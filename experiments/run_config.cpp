@@ -1,5 +1,6 @@
 #include "experiments/run_config.h"
 
+#include "experiments/clipping_config.h"
 #include "experiments/data/fashion_mnist.h"
 #include "experiments/plan_config.h"
 #include "experiments/problems/problems.h"
@@ -41,38 +42,18 @@ ProblemConfig parse_problem(YamlMap& root) {
   return problem;
 }
 
-template <class Choice>
-AnyRule parse_settings(YamlMap& map) {
-  Choice choice;
-  Choice::Rule::settings(choice.config, [&]<class Number>(const char* key, Number& value, Number low,
-                                                          Number high) {
-    if constexpr (std::is_same_v<Number, double>)
-      value = map.number(key, value, low, high);
-    else
-      value =
-          static_cast<Number>(map.count(key, static_cast<std::uint64_t>(value),
-                                        static_cast<std::uint64_t>(low), static_cast<std::uint64_t>(high)));
-  });
+ExtraMeasurements parse_extra(YamlMap map) {
+  ExtraMeasurements extra;
+  const auto flag = [&](const char* key) { return map.choice(key, "false", {"false", "true"}) == "true"; };
+  extra.results_only = flag("results_only");
+  extra.twin = flag("twin");
+  extra.dwell = flag("dwell");
+  extra.descent = flag("descent");
+  extra.harmful_window = map.count("harmful_window", 0, 0, 1'000'000);
   map.check_all_known();
-  return choice;
-}
-
-AnyRule parse_rule(YamlMap& root) {
-  if (!root.has("rule"))
-    throw Error(root.where("rule"), "a run needs a rule", "", "rule: {name: adamw, eta: 1e-3}");
-  const bool is_name = root.node("rule").IsScalar();
-  YamlMap map = is_name ? YamlMap(YAML::Node(), root.file(), "rule") : root.map("rule");
-  const std::string name =
-      is_name ? root.choice("rule", "", rule_names()) : map.choice("name", "", rule_names());
-  AnyRule chosen;
-  std::apply(
-      [&](auto... rule) {
-        ((decltype(rule)::name == name ? void(chosen = parse_settings<RuleChoice<decltype(rule)>>(map))
-                                       : void()),
-         ...);
-      },
-      AllRules{});
-  return chosen;
+  if (extra.results_only && (extra.twin || extra.dwell || extra.descent || extra.harmful_window != 0))
+    throw Error(map.where("results_only"), "nothing else can be measured then", "true", "true alone");
+  return extra;
 }
 
 /// A rounding asked for where the weights are the rule's own numbers would change nothing but the label.
@@ -95,10 +76,19 @@ RunConfig parse_run_config(const YAML::Node& node, const std::string& file) {
   config.problem = parse_problem(root);
   config.rule = parse_rule(root);
   config.plan = parse_plan(root, "plan", default_rounding(config.rule));
+  config.rule_overrides = parse_rule_overrides(root, config.rule);
   config.steps = read_steps(root);
-  config.schedule = root.choice("schedule", "constant", {"constant", "cosine"}) == "cosine"
-                        ? Schedule::cosine
-                        : Schedule::constant;
+  config.micro_batches = root.count("micro_batches", 1, 1, 256);
+  const auto samples = static_cast<std::uint64_t>(std::max(
+      1, std::visit([](const auto& c) { return std::decay_t<decltype(c)>::Rule::samples(c.config); }, config.rule)));
+  if (config.micro_batches * samples > 256)
+    throw Error(root.where("micro_batches"), "too many noise samples in one step",
+                std::to_string(config.micro_batches) + " x " + std::to_string(samples), "at most 256 together");
+  config.schedule = parse_schedule(root, "schedule");
+  if (root.has("multiplicative_schedule"))
+    config.multiplicative_schedule = parse_schedule(root, "multiplicative_schedule");
+  config.clipping = parse_clipping(root, "clip");
+  config.rate_reference = root.number("rate_reference", 0, 0, 1e300);
   const std::string number = config.plan.scheme == "fp64" ? "float64" : "float32";
   config.number = root.choice("number", number, {"float32", "float64"}) == "float64" ? NumberType::float64
                                                                                      : NumberType::float32;
@@ -108,20 +98,10 @@ RunConfig parse_run_config(const YAML::Node& node, const std::string& file) {
   config.seed = root.count("seed", 0, 0, ~std::uint64_t{0});
   config.measure_every = root.count("measure_every", 1, 1, 1'000'000'000);
   config.trace_every = root.count("trace_every", 50, 1, 1'000'000'000);
+  config.extra = parse_extra(root.map("measure"));
   if (root.has("sign_twin_eta")) config.sign_twin_eta = root.number("sign_twin_eta", 0, 0, 1e6);
   root.check_all_known();
   return config;
-}
-
-nlohmann::ordered_json to_json(const AnyRule& any) {
-  nlohmann::ordered_json json{{"name", rule_name(any)}};
-  std::visit(
-      [&]<class Choice>(const Choice& choice) {
-        Choice::Rule::settings(choice.config,
-                               [&](const char* key, const auto& value, auto, auto) { json[key] = value; });
-      },
-      any);
-  return json;
 }
 
 nlohmann::ordered_json to_json(const RunConfig& config) {
@@ -132,39 +112,25 @@ nlohmann::ordered_json to_json(const RunConfig& config) {
                               {"rule", to_json(config.rule)},
                               {"plan", to_json(config.plan)},
                               {"steps", config.steps},
-                              {"schedule", config.schedule == Schedule::cosine ? "cosine" : "constant"},
+                              {"schedule", to_json(config.schedule)},
                               {"number", config.number == NumberType::float64 ? "float64" : "float32"},
                               {"seed", config.seed},
                               {"measure_every", config.measure_every},
                               {"trace_every", config.trace_every}};
+  // What was not asked for is not written, so that a config keeps its key when the program learns more.
+  if (!config.rule_overrides.empty()) json["rule_overrides"] = to_json(config.rule_overrides);
+  if (config.micro_batches != 1) json["micro_batches"] = config.micro_batches;
+  if (config.multiplicative_schedule) json["multiplicative_schedule"] = to_json(*config.multiplicative_schedule);
+  if (config.clipping.kind != ClippingKind::none) json["clip"] = to_json(config.clipping);
+  if (config.rate_reference != 0) json["rate_reference"] = config.rate_reference;
+  if (const ExtraMeasurements& extra = config.extra; extra != ExtraMeasurements{})
+    json["measure"] = {{"results_only", extra.results_only},
+                       {"twin", extra.twin},
+                       {"dwell", extra.dwell},
+                       {"harmful_window", extra.harmful_window},
+                       {"descent", extra.descent}};
   if (config.sign_twin_eta) json["sign_twin_eta"] = *config.sign_twin_eta;
   return json;
-}
-
-std::string rule_label(const AnyRule& rule, const Plan& plan) {
-  std::string label(rule_name(rule));
-  const bool draws = is_stochastic(plan.base.weights.rounding.mode);
-  if (plan.base.weights.rounding == default_rounding(rule)) return label;
-  return label + (draws ? "+sr" : "+" + to_string(plan.base.weights.rounding));
-}
-
-double schedule_factor(Schedule schedule, std::uint64_t step, std::uint64_t steps) {
-  switch (schedule) {
-    case Schedule::constant:
-      return 1;
-    case Schedule::cosine: {
-      // (1 + cos x) / 2 = cos^2(x / 2), by the Taylor series of the cosine on [0, pi/2]: the terms after
-      // x^24/24! are below 2e-21. Own arithmetic, because a library's cosine differs from machine to machine.
-      const double half = 0x1.921fb54442d18p+0 * (static_cast<double>(step - 1) / static_cast<double>(steps));
-      double term = 1, cosine = 1;
-      for (int k = 1; k <= 12; ++k) {
-        term = -term * half * half / ((2 * k - 1) * (2 * k));
-        cosine += term;
-      }
-      return cosine * cosine;
-    }
-  }
-  return 1;
 }
 
 }  // namespace halfulp

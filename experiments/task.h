@@ -42,6 +42,11 @@ class Task {
 
   /// The known minimiser at this step, for toy problems; nullopt for models.
   virtual std::optional<TensorList<double>> optimum(std::uint64_t) const { return std::nullopt; }
+
+  /// A Lipschitz constant of the exact gradient at every step: |grad(w) - grad(w')| <= L |w - w'| in the Euclidean
+  /// norm over all tensors together, noise left out. The smallest one or, where a problem says so, an upper bound;
+  /// nullopt where there is none or none is known. What descent lemmas ask for.
+  virtual std::optional<double> smoothness() const { return std::nullopt; }
 };
 
 }  // namespace halfulp

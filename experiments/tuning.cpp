@@ -13,7 +13,7 @@ namespace {
 
 /// Everything of a config but the numbers of its rule, its seed, and what is only looked at.
 std::string group_of(const std::string& label, nlohmann::ordered_json config) {
-  for (const char* key : {"rule", "seed", "measure_every", "trace_every", "sign_twin_eta"}) config.erase(key);
+  for (const char* key : {"rule", "seed", "measure", "measure_every", "trace_every", "sign_twin_eta"}) config.erase(key);
   return label + " on " + config.at("plan").at("scheme").get<std::string>() + " " + config.dump();
 }
 
@@ -56,16 +56,7 @@ AnyRule Winners::of(const RunConfig& run) const {
                 found == best_.end() ? "no tuning record for this run" : "every tuning record diverged",
                 group, known.empty() ? "a folder with records" : known);
   }
-  AnyRule rule = run.rule;
-  std::visit(
-      [&]<class Choice>(Choice& choice) {
-        Choice::Rule::settings(choice.config,
-                               [&]<class Number>(const char* key, Number& value, Number, Number) {
-                                 value = found->second.rule.at(key).template get<Number>();
-                               });
-      },
-      rule);
-  return rule;
+  return with_settings(run.rule, found->second.rule);
 }
 
 Winners find_winners(const std::vector<nlohmann::ordered_json>& records) {

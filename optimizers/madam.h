@@ -8,8 +8,10 @@ namespace halfulp {
 ///   v = beta2 v + (1 - beta2) g^2
 ///   n = clip(g / sqrt(v c2), g_bound),  c2 = 1 / (1 - beta2^t)      no epsilon; NaN (0/0) counts as 0
 ///   u = w expm1((-eta n) sign(w)), bounded so that |w + u| <= w_scale rms(w0)
-/// The two official codes differ in w_scale: 3 in the PyTorch version (the default here), 1 in the JAX
-/// version. sign(0) = 0 and exp > 0: zero is a fixed point and no sign ever changes.
+/// Stated by the official codes: all of it; beta2 fixed at 0.999, no first moment, no weight decay. They differ in
+/// w_scale: 3 in the PyTorch version (the default here; 1 to 3 in its scripts), 1 in the JAX version. Derived:
+/// sign(0) = 0 and exp > 0, so zero is a fixed point and no sign ever changes; a tensor that starts at zero has
+/// w_max = 0 and stays there. Ours: w exp(x) as the increment w expm1(x).
 struct Madam : PlainWeight {
   static constexpr std::string_view name = "madam";
   static constexpr std::array<StateSlot, 1> state_slots{{{"v", Moment::second}}};
@@ -44,18 +46,24 @@ struct Madam : PlainWeight {
             R(c.w_scale * tensor.initial_rms)};
   }
 
+  static TypicalStep typical_step(const Config& c, const StepInfo& now) noexcept {
+    return {0, c.eta * now.schedule};
+  }
+
   template <class R>
-  HALFULP_HD static std::array<R, 1> update(const Scalars<R>& c, const std::array<R, 1>& w,
-                                            const std::array<R, 1>& g, std::array<R, 1>& state) noexcept {
+  HALFULP_HD static std::array<R, 1> advance(const Scalars<R>& c, const std::array<R, 1>&,
+                                             const std::array<R, 1>& g,
+                                             const std::array<R, 1>& state) noexcept {
+    return {c.beta2 * state[0] + c.one_minus_beta2 * (g[0] * g[0])};
+  }
+
+  template <class R>
+  HALFULP_HD static std::array<R, 1> increment(const Scalars<R>& c, const std::array<R, 1>& w,
+                                               const std::array<R, 1>& g, const std::array<R, 1>&,
+                                               const std::array<R, 1>& state) noexcept {
     using std::sqrt;
-    auto& [v] = state;
-    v = c.beta2 * v + c.one_minus_beta2 * (g[0] * g[0]);
-    const R n = clip(g[0] / sqrt(v * c.v_correction), c.g_bound);
-    const R u = w[0] * elementary::expm1(-c.eta * n * sign_of(w[0]));
-    // The bound acts on w + u. As an increment it leads to +-w_max exactly for |w| <= 2 w_max (Sterbenz),
-    // else within half an ulp of w, and exactly in the next step.
-    const R moved = w[0] + u;
-    return {moved > c.w_max ? c.w_max - w[0] : moved < -c.w_max ? -c.w_max - w[0] : u};
+    const R n = clip(g[0] / sqrt(state[0] * c.v_correction), c.g_bound);
+    return {bounded(w[0], w[0] * elementary::expm1(-c.eta * n * sign_of(w[0])), c.w_max)};
   }
 };
 

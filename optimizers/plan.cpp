@@ -17,7 +17,10 @@ constexpr std::string_view allowed_schemes =
     "of "
     "fp32, bf16, fp8";
 
-SlotPlan unrounded_slot() { return {std::nullopt, nearest_even, OverflowPolicy::ieee, recompute_scale}; }
+/// The weights' own format; bf16 where that has scales.
+BlockFormat default_residual_format(const SlotPlan& weights) {
+  return weights.format && !weights.format->has_scale() ? *weights.format : unscaled(bf16);
+}
 
 }  // namespace
 
@@ -72,6 +75,7 @@ bool matches_pattern(std::string_view pattern, std::string_view name) {
 
 void SlotChange::apply_to(SlotPlan& slot, bool is_weight) const {
   if (format) {
+    if (!slot.format) slot.overflow = OverflowPolicy::saturate;  // an unrounded slot has no policy to keep
     slot.format = format;
     slot.scale = is_weight ? default_weight_scale(*format) : recompute_scale;
   }
@@ -84,6 +88,35 @@ void TensorChange::apply_to(TensorPlan& plan) const {
   weights.apply_to(plan.weights, true);
   first_moment.apply_to(plan.first_moment, false);
   second_moment.apply_to(plan.second_moment, false);
+  gradient.apply_to(plan.gradient, false);
+  accumulator.apply_to(plan.accumulator, false);
+  if (compensation) plan.compensation = *compensation;
+  if (decay) plan.decay = *decay;
+  if (states_used) plan.states_used = *states_used;
+  if (!(compensation_slot == SlotChange{})) {
+    SlotPlan slot = plan.compensation_slot.value_or(state_slot(default_residual_format(plan.weights)));
+    compensation_slot.apply_to(slot, false);
+    plan.compensation_slot = slot;
+  }
+}
+
+std::optional<SlotPlan> TensorPlan::residual() const {
+  const auto is_plain = [](const SlotPlan& slot) {
+    return !slot.format || (!slot.format->has_scale() && slot.rounding == nearest_even);
+  };
+  const auto require_plain = [&](const SlotPlan& slot, const char* what) {
+    if (!is_plain(slot))
+      throw Error(what, "its format has scales, or does not round to nearest", describe(slot),
+                  "a scalar format with nearest_even");
+  };
+  if (compensation == Compensation::none) return std::nullopt;
+  const SlotPlan slot = compensation_slot.value_or(
+      weights.format ? state_slot(default_residual_format(weights)) : unrounded_slot);
+  require_plain(slot, "compensation");
+  if (compensation == Compensation::collage_light || compensation == Compensation::collage_plus)
+    require_plain(weights, "weights of a Collage pair");
+  if (compensation == Compensation::collage_plus) require_plain(second_moment, "second moment of a Collage pair");
+  return slot;
 }
 
 TensorPlan Plan::of(const TensorInfo& tensor) const {
@@ -109,7 +142,7 @@ SlotPlan state_slot(const BlockFormat& format) {
 }
 
 Plan parse_scheme(const std::string& name) {
-  if (name == "fp64") return {name, {unrounded_slot(), unrounded_slot(), unrounded_slot()}, {}, {}};
+  if (name == "fp64") return {name, {unrounded_slot, unrounded_slot, unrounded_slot}, {}, {}};
   const SlotPlan fp32_state = state_slot(unscaled(fp32));
   if (name == "fp32") return {name, {weight_slot(unscaled(fp32)), fp32_state, fp32_state}, {}, {}};
 

@@ -1,4 +1,5 @@
 #pragma once
+#include <array>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,15 +22,52 @@ struct SlotPlan {
   friend bool operator==(const SlotPlan&, const SlotPlan&) = default;
 };
 
-/// How the slots of one tensor are stored. Gradients arrive in the number type of the rule and are not
-/// stored.
+/// What becomes of the part of an update that the stored weight cannot hold.
+enum class Compensation : std::uint8_t {
+  none,           ///< lost (with stochastic rounding: kept on average)
+  kahan,          ///< added to the next update, stored beside the weight
+  collage_light,  ///< the weight is an unevaluated pair, every operation on it rounds to its format (Grow)
+  collage_plus,   ///< and so is each second moment, as a pair of numbers of its format
+};
+inline constexpr std::array<std::string_view, 4> compensation_names{"none", "kahan", "collage_light", "collage_plus"};
+
+/// Where decoupled weight decay is rounded.
+enum class DecayPlacement : std::uint8_t {
+  fused,         ///< part of the increment: one rounding for both
+  own_rounding,  ///< w = nearest_even of w (1 - rate) first, never compensated, whatever the weights' rounding
+};
+inline constexpr std::array<std::string_view, 2> decay_placement_names{"fused", "own_rounding"};
+
+/// Which states an increment is computed from.
+enum class StatesUsed : std::uint8_t {
+  unrounded,  ///< the new ones as the rule computed them
+  rounded,    ///< the new ones as they were stored
+};
+inline constexpr std::array<std::string_view, 2> states_used_names{"unrounded", "rounded"};
+
+/// A slot in the number type of the rule itself.
+inline constexpr SlotPlan unrounded_slot{std::nullopt, nearest_even, OverflowPolicy::ieee, recompute_scale};
+
+/// How the slots of one tensor are stored, and where the roundings between them are.
 struct TensorPlan {
   SlotPlan weights;
   SlotPlan first_moment, second_moment;
+  SlotPlan gradient = unrounded_slot;     ///< of one noise sample or micro-batch
+  SlotPlan accumulator = unrounded_slot;  ///< of their sum, stored after each of them
+  Compensation compensation = Compensation::none;
+  std::optional<SlotPlan> compensation_slot{};  ///< nullopt: the weights' format, or bf16 where that has scales
+  DecayPlacement decay = DecayPlacement::fused;
+  StatesUsed states_used = StatesUsed::unrounded;
 
+  /// Of a state; unrounded for one that is no moment.
   const SlotPlan& state(Moment moment) const {
-    return moment == Moment::first ? first_moment : second_moment;
+    return moment == Moment::first ? first_moment : moment == Moment::second ? second_moment : unrounded_slot;
   }
+  /// The slot of the compensation, if there is one.
+  /// errors: throws Error where the formats cannot serve: a compensation under scales, or rounded other than
+  /// nearest_even; Collage with weights (plus: second moments) under scales or rounded other than nearest_even.
+  std::optional<SlotPlan> residual() const;
+
   friend bool operator==(const TensorPlan&, const TensorPlan&) = default;
 };
 
@@ -42,10 +80,14 @@ struct SlotChange {
 
   /// is_weight: whose default scale policy a new format brings
   void apply_to(SlotPlan& slot, bool is_weight) const;
+  friend bool operator==(const SlotChange&, const SlotChange&) = default;
 };
 
 struct TensorChange {
-  SlotChange weights, first_moment, second_moment;
+  SlotChange weights{}, first_moment{}, second_moment{}, gradient{}, accumulator{}, compensation_slot{};
+  std::optional<Compensation> compensation{};
+  std::optional<DecayPlacement> decay{};
+  std::optional<StatesUsed> states_used{};
 
   void apply_to(TensorPlan& plan) const;
 };

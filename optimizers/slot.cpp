@@ -258,6 +258,7 @@ void Slot<R>::store(std::size_t begin, std::span<const R> before, std::span<cons
     std::copy(wanted.begin(), wanted.end(), out.after.begin());
     std::copy(before.begin(), before.end(), out.unmoved.begin());
     std::fill(out.multiplier.begin(), out.multiplier.end(), 1.0);
+    std::fill(out.multiplier_before.begin(), out.multiplier_before.end(), 1.0);
     return;
   }
   if (!tensor_.format().has_scale()) {
@@ -273,7 +274,7 @@ void Slot<R>::store(std::size_t begin, std::span<const R> before, std::span<cons
     store_run(begin + done, blocks[tensor_.block_of(begin + done) - first_block], before.subspan(done, count),
               wanted.subspan(done, count), part_of(random, done, count),
               {part_of(out.after, done, count), part_of(out.unmoved, done, count),
-               part_of(out.multiplier, done, count)});
+               part_of(out.multiplier, done, count), part_of(out.multiplier_before, done, count)});
     done = end;
   }
 }
@@ -293,7 +294,7 @@ void Slot<R>::store_run(std::size_t begin, const BlockState& block, std::span<co
     const auto numbers = [&](std::size_t i) {
       return static_cast<R>(f.has_scale() ? to_float(elements[i] * block.multiplier) : elements[i]);
     };
-    elements_in_block(wanted.subspan(done, count), block.divisor, bits, std::span(elements));
+    elements_in_block(wanted.subspan(done, count), block.divisor, converter_, bits, std::span(elements));
     for (std::size_t i = 0; i < count; ++i) codes[i] = encode(f.element, elements[i]);
     // A number that is not to move keeps its code. Under a scale that is no power of two fl32(q s) may lie a hair
     // below q s, where a directed mode would step down every time.
@@ -310,21 +311,68 @@ void Slot<R>::store_run(std::size_t begin, const BlockState& block, std::span<co
       // Under an unchanged scale `before` is on the grid and comes back as it is.
       out.unmoved[done + i] = before[done + i];
       out.multiplier[done + i] = block.multiplier;
+      if (!out.multiplier_before.empty()) out.multiplier_before[done + i] = block.multiplier_before;
     }
     if (unchanged) continue;
-    elements_in_block(before.subspan(done, count), block.divisor, bits, std::span(elements));
+    elements_in_block(before.subspan(done, count), block.divisor, converter_, bits, std::span(elements));
     for (std::size_t i = 0; i < count; ++i) out.unmoved[done + i] = numbers(i);
   }
 }
 
 template <class R>
-void Slot<R>::elements_in_block(std::span<const R> x, const BlockDivisor& divisor,
+void Slot<R>::elements_in_block(std::span<const R> x, const BlockDivisor& divisor, const Converter& converter,
                                 std::span<const std::uint32_t> random, std::span<double> out) const noexcept {
   std::array<double, chunk> quotients;
   const bool scaled = tensor_.format().has_scale();
   for (std::size_t i = 0; i < x.size(); ++i)
     quotients[i] = scaled ? quotient_in_block(x[i], divisor) : static_cast<double>(x[i]);
-  converter_.values(std::span<const double>(quotients.data(), x.size()), random, out.first(x.size()));
+  converter.values(std::span<const double>(quotients.data(), x.size()), random, out.first(x.size()));
+}
+
+template <class R>
+void Slot<R>::round_under(std::size_t begin, std::span<const R> numbers, const Converter& converter,
+                          std::span<const std::uint32_t> random, bool new_scales,
+                          std::span<R> out) const noexcept {
+  if (native_) {
+    std::copy(numbers.begin(), numbers.end(), out.begin());
+    return;
+  }
+  const BlockFormat& f = tensor_.format();
+  std::array<double, chunk> elements;
+  for (std::size_t done = 0; done < numbers.size();) {
+    const std::size_t element = begin + done;
+    const std::size_t end = f.has_scale() ? std::min(tensor_.run_end(element) - begin, numbers.size()) : numbers.size();
+    const std::size_t count = std::min(end - done, chunk);
+    double multiplier = 1;
+    BlockDivisor divisor = zero_elements;
+    if (f.has_scale()) {
+      const std::size_t block = tensor_.block_of(element);
+      const bool whole = f.shape.axis == BlockAxis::tensor;
+      const TensorMultiplier& t = new_scales ? next_tensor_scale(element) : tensor_.tensor_scale_of_block(block);
+      const std::uint32_t code = new_scales && whole ? next_scale_code_ : tensor_.scale_code(block);
+      multiplier = scale_value(f, code, t);
+      divisor = block_divisor(f, code, t);
+    }
+    elements_in_block(numbers.subspan(done, count), divisor, converter, part_of(random, done, count),
+                      std::span(elements));
+    for (std::size_t i = 0; i < count; ++i)
+      out[done + i] = static_cast<R>(f.has_scale() ? to_float(elements[i] * multiplier) : elements[i]);
+    done += count;
+  }
+}
+
+template <class R>
+void Slot<R>::replace(std::span<R> numbers, std::span<const std::uint32_t> random,
+                      std::span<const std::uint32_t> scale_random) {
+  const std::vector<R> wanted(numbers.begin(), numbers.end());
+  std::vector<R> before(size());
+  load(0, std::span(before));
+  if (has_tensor_wide_scale())
+    choose_tensor_wide_scale(amax_for_scale(wanted), amax_for_scale(before),
+                             scale_random.empty() ? 0 : scale_random[0]);
+  store(0, before, wanted, random, scale_random, {});
+  commit_tensor_wide_scale();
+  load(0, numbers);
 }
 
 template class Slot<float>;

@@ -18,6 +18,7 @@ struct StoredTile {
   std::span<R> after;    ///< what is stored now, read back
   std::span<R> unmoved;  ///< `before` stored again under the new scales: equal to before where none changed
   std::span<double> multiplier;  ///< scale of each element, for gaps; 1 without a scale
+  std::span<double> multiplier_before{};  ///< the scale that `before` was stored under
 };
 
 /// One stored vector of an optimizer: the weights, or a state, in the format its plan names.
@@ -78,6 +79,28 @@ class Slot {
              std::span<const std::uint32_t> random, std::span<const std::uint32_t> scale_random,
              const StoredTile<R>& out);
 
+  /// What numbers from `begin` on would have been stored as in the stretch just stored, under its scales and the
+  /// tensor-wide one already chosen, read back; nothing is stored. random: as in store().
+  void round_like_the_last(std::size_t begin, std::span<const R> numbers, std::span<const std::uint32_t> random,
+                           std::span<R> out) const noexcept {
+    round_under(begin, numbers, converter_, random, true, out);
+  }
+  /// What numbers from `begin` on become by nearest_even under the scales that the stored codes are read with.
+  void round_to_nearest(std::size_t begin, std::span<const R> numbers, std::span<R> out) const noexcept {
+    const Converter nearest(tensor_.format().element, nearest_even, special_values(plan_.overflow));
+    round_under(begin, numbers, nearest, {}, false, out);
+  }
+
+  /// What a number is rounded to in a format without scales.
+  R rounded(R number) const noexcept {
+    return native_ ? number : static_cast<R>(converter_.value(static_cast<double>(number), 0));
+  }
+
+  /// Replaces everything that is stored by these numbers, as one step would, and reads it back.
+  /// random, scale_random: as in store().
+  void replace(std::span<R> numbers, std::span<const std::uint32_t> random,
+               std::span<const std::uint32_t> scale_random);
+
   /// The bytes that are stored, for hashes and checkpoints: codes, then scales.
   template <class Sink>
   void visit_bytes(Sink&& sink) const {
@@ -127,8 +150,10 @@ class Slot {
                                               std::span<const R> wanted,
                                               std::span<const std::uint32_t> scale_random);
   /// The element each number becomes in a block; as many as x has.
-  void elements_in_block(std::span<const R> x, const BlockDivisor& divisor,
+  void elements_in_block(std::span<const R> x, const BlockDivisor& divisor, const Converter& converter,
                          std::span<const std::uint32_t> random, std::span<double> out) const noexcept;
+  void round_under(std::size_t begin, std::span<const R> numbers, const Converter& converter,
+                   std::span<const std::uint32_t> random, bool new_scales, std::span<R> out) const noexcept;
   void store_run(std::size_t begin, const BlockState& block, std::span<const R> before,
                  std::span<const R> wanted, std::span<const std::uint32_t> random,
                  const StoredTile<R>& out) noexcept;

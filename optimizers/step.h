@@ -5,42 +5,24 @@
 #include "emulation/parallel.h"
 #include "emulation/random_bits.h"
 #include "optimizers/slot.h"
+#include "optimizers/tile_record.h"
 
 namespace halfulp {
 
-/// What a probe sees of one weight slot in one tile; it can change nothing. All spans have the same length.
-/// A rule that stores its weight in parts shows each part, and then once more the weight that the parts make
-/// (its view without noise) as weight slot Rule::weight_slots.size(): on no grid of its own, hence without
-/// multipliers.
-template <class R>
-struct TileRecord {
-  const SlotPlan& plan;
-  std::size_t weight_slot;    ///< which of the rule's weight slots
-  std::size_t first;          ///< global element of index 0
-  std::span<const R> before;  ///< stored before the step
-  std::span<const R> gradient;
-  std::span<const R> update;           ///< the rule's increment
-  std::span<const R> wanted;           ///< before + update, in R
-  std::span<const R> after;            ///< stored after the step
-  std::span<const R> unmoved;          ///< before, stored again under the scale of this step
-  std::span<const double> multiplier;  ///< that scale, per element; empty for a weight made of parts
-};
+/// A rule with states that stand for a whole tensor in fewer numbers. Besides what every rule has:
+///   auxiliary_slots                      name and moment of each such state
+///   auxiliary_shape(Config, TensorInfo)  shape of each
+///   guide(Config, Scalars, TensorInfo, StepInfo, weights, gradients, auxiliary, memory)   phase 1: advances the
+///                                        auxiliary states and one double of memory, and returns one number for each
+///                                        element, which increment() takes as its last argument
+template <class Rule>
+concept LowRankRule = requires { Rule::auxiliary_slots; };
 
-/// A probe collects tiles independently (tiles run on any thread) and joins them in tile order.
-template <class P, class R>
-concept Probe = requires(P probe, typename P::Tile tile, const TileRecord<R>& record) {
-  {tile.see(record)};
-  {probe.join(tile)};
-};
-
-/// A probe that looks at nothing.
-struct NoProbe {
-  struct Tile {
-    template <class R>
-    void see(const TileRecord<R>&) noexcept {}
-  };
-  void join(const Tile&) noexcept {}
-};
+template <class Rule>
+constexpr std::size_t auxiliary_count_of() noexcept {
+  if constexpr (LowRankRule<Rule>) return Rule::auxiliary_slots.size();
+  return 0;
+}
 
 /// One tensor under one rule: its weight and state slots as the plan stores them.
 template <class Rule, class R>
@@ -48,17 +30,22 @@ class OptimizedTensor {
  public:
   static constexpr std::size_t weight_count = Rule::weight_slots.size();
   static constexpr std::size_t state_count = Rule::state_slots.size();
+  static constexpr std::size_t auxiliary_count = auxiliary_count_of<Rule>();
+  using Config = typename Rule::Config;
+  using Gradients = std::array<std::vector<R>, weight_count>;
 
   /// The weights that a model sees, and what the pull-back of its gradient needs: the weight slots and, for a rule
   /// with parts, their noise factors.
   struct View {
     std::vector<R> weights;
     std::array<std::vector<R>, weight_count> slots, noise;
+    R scale = R(1);  ///< of a rule that scales what the model sees by a number of the whole tensor
   };
 
-  /// Weights start at initialize(initial), states at zero.
-  /// errors: throws Error if `initial` does not have the tensor's size.
-  OptimizedTensor(const TensorInfo& info, const TensorPlan& plan, std::span<const double> initial);
+  /// Weights start at initialize(initial), states where the rule says. seed: of initial states that are drawn.
+  /// errors: throws Error if `initial` does not have the tensor's size, or if the plan's compensation cannot serve.
+  OptimizedTensor(const TensorInfo& info, const TensorPlan& plan, std::span<const double> initial,
+                  const Config& config = {}, std::uint64_t seed = 0);
 
   const TensorInfo& info() const noexcept { return info_; }
   const TensorConstants& constants() const noexcept { return constants_; }
@@ -66,20 +53,29 @@ class OptimizedTensor {
   const Slot<R>& weight(std::size_t slot) const noexcept { return weights_[slot]; }
   const Slot<R>& state(std::size_t slot) const noexcept { return states_[slot]; }
 
+  double memory() const noexcept { return memory_; }
+
+  /// Every slot there is, in a fixed order: weights, states, compensations, low parts of pairs, auxiliary states.
+  template <class See>
+  void for_each_slot(See&& see) const {
+    for (const auto* slots : {&weights_, &states_, &residuals_, &low_parts_, &auxiliary_})
+      for (const Slot<R>& slot : *slots) see(slot);
+  }
+
   /// Phase 0: the weights that the model is to be evaluated at, under the noise of this step and sample, or without
   /// noise (sample < 0): what a trained model is judged by.
-  View look(const typename Rule::Config& config, const StepInfo& now, int sample) const;
+  View look(const Config& config, const StepInfo& now, int sample) const;
 
-  /// Adds share * (gradient of each weight slot), given d = dL/dview at that view.
+  /// Adds share * (gradient of each weight slot), given d = dL/dview at that view, as the plan rounds gradients and
+  /// their sum. part: 0, 1, ... of this step's noise samples and micro-batches.
   /// errors: throws Error if d has another size.
-  void pull_back(const View& view, std::span<const R> d, R share,
-                 std::array<std::vector<R>, weight_count>& gradients) const;
+  void pull_back(const Config& config, const StepInfo& now, const View& view, std::span<const R> d, R share, int part,
+                 Gradients& gradients);
 
-  /// Phases 2 and 3: one update of everything stored. gradients: [size] for each weight slot (else throws Error).
+  /// Phases 1 to 3: one update of everything stored. gradients: [size] for each weight slot (else throws Error).
   /// The result depends on neither the pool nor its size.
   template <class P>
-  void step(const typename Rule::Config& config, const StepInfo& now,
-            const std::array<std::vector<R>, weight_count>& gradients, ThreadPool* pool, P& probe);
+  void step(const Config& config, const StepInfo& now, const Gradients& gradients, ThreadPool* pool, P& probe);
 
   /// Elements of a tile: the smallest region made of whole blocks of every slot, repeated up to at least 256.
   std::size_t tile_length() const noexcept { return tile_length_; }
@@ -87,41 +83,77 @@ class OptimizedTensor {
  private:
   using Scalars = typename Rule::template Scalars<R>;
   struct Tile;
+  /// What one step computes once for all tiles.
+  struct Step {
+    const StepInfo& now;
+    const Gradients& gradients;
+    Scalars scalars;
+    TypicalStep typical;
+    R decay, kept;          // the rate of weight decay, and 1 - rate
+    std::vector<R> guide;   // of a low-rank rule
+    // Where the plan computes increments from rounded states: all states as they were before this step, as the rule made
+    // them, and what a probe is shown of them.
+    std::array<std::vector<R>, state_count> old_states, wanted_states, unmoved_states;
+    std::array<std::vector<double>, state_count> state_multipliers;
+    bool states_are_stored = false;
+  };
 
   void require_size(const char* what, std::size_t given) const;
-  /// Noise factors of one weight slot; all 1 without noise.
-  std::vector<R> noise_factors(const Scalars& c, const StepInfo& now, int sample, std::size_t slot) const;
-  void compute(const Scalars& c, const std::array<std::vector<R>, weight_count>& gradients, std::size_t begin,
-               std::size_t end, Tile& tile) const;
-  RandomStream scale_stream(const StepInfo& now, std::size_t slot) const noexcept {
+  RandomStream stream(const StepInfo& now, std::size_t slot, RandomPurpose purpose, int sample = 0) const noexcept {
     return {now.seed,
             static_cast<std::uint32_t>(now.step),
             info_.id,
             static_cast<std::uint8_t>(slot),
-            RandomPurpose::scale_rounding,
-            0};
+            purpose,
+            static_cast<std::uint8_t>(sample)};
   }
-  void choose_tensor_wide_scales(const Scalars& c, const StepInfo& now,
-                                 const std::array<std::vector<R>, weight_count>& gradients, ThreadPool* pool);
-  void store(Slot<R>& slot, std::size_t number, const StepInfo& now, std::size_t begin,
-             std::span<const R> before, std::span<const R> wanted, const StoredTile<R>& out);
+  /// Random integers for `count` elements from `begin`; empty where the rounding draws none.
+  std::vector<std::uint32_t> draws(const Slot<R>& slot, const RandomStream& from, std::size_t begin,
+                                   std::size_t count) const;
+  std::vector<std::uint32_t> scale_draws(const Slot<R>& slot, std::size_t number, const StepInfo& now,
+                                         std::size_t begin, std::size_t count) const;
+  /// Noise factors of one weight slot; all 1 without noise.
+  std::vector<R> noise_factors(const Scalars& c, const StepInfo& now, int sample, std::size_t slot) const;
+
+  void load_states(const Step& step, std::size_t begin, Tile& tile) const;
+  void compute(const Step& step, std::size_t begin, Tile& tile) const;
+  void advance_auxiliary(const Config& config, Step& step);
+  void store_states_first(Step& step, ThreadPool* pool);
+  template <class Numbers>
+  void choose_tensor_wide_scales(std::vector<Slot<R>>& slots, std::size_t first_number, const Step& step,
+                                 ThreadPool* pool, Numbers numbers_of);
+  void store(Slot<R>& slot, std::size_t number, const StepInfo& now, std::size_t begin, std::span<const R> before,
+             std::span<const R> wanted, const StoredTile<R>& out);
   template <class ProbeTile>
-  void finish(const StepInfo& now, const std::array<std::vector<R>, weight_count>& gradients,
-              std::size_t begin, Tile& tile, ProbeTile& probe);
+  void store_weights(const Step& step, std::size_t begin, Tile& tile, std::span<const StateRecord<R>> states,
+                     ProbeTile& probe);
+  template <class ProbeTile>
+  void finish(const Step& step, std::size_t begin, Tile& tile, ProbeTile& probe);
 
   template <class F>
-  void for_each_tile(ThreadPool* pool, F body) {
+  void for_each_tile(ThreadPool* pool, F body) const {
     const std::size_t tiles = (size() + tile_length_ - 1) / tile_length_;
-    if (pool) return pool->for_each_index(tiles, body);
-    for (std::size_t tile = 0; tile < tiles; ++tile) body(tile);
+    const auto one = [&](std::size_t index) {
+      const std::size_t begin = index * tile_length_;
+      body(index, begin, std::min(begin + tile_length_, size()) - begin);
+    };
+    if (pool) return pool->for_each_index(tiles, one);
+    for (std::size_t tile = 0; tile < tiles; ++tile) one(tile);
   }
 
   TensorInfo info_;
   TensorConstants constants_;
+  TensorPlan plan_;
   std::vector<Slot<R>> weights_, states_;
+  std::vector<Slot<R>> residuals_;  // compensation of each weight slot, if there is one
+  std::vector<Slot<R>> low_parts_;  // of each second moment, under collage_plus
+  std::vector<Slot<R>> auxiliary_;
+  std::vector<Slot<R>> gradient_slots_, accumulator_slots_;  // scratch of pull_back, where the plan rounds there
+  double memory_ = 0;
   std::size_t tile_length_;
 };
 
 }  // namespace halfulp
 
+#include "optimizers/forward_view.h"
 #include "optimizers/step_phases.h"

@@ -1,4 +1,5 @@
 #pragma once
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -46,10 +47,17 @@ class DiagonalQuadratic : public Task<R> {
     return targets;
   }
 
+  /// The largest curvature, exact: the gradient of one coordinate does not depend on the others.
+  std::optional<double> smoothness() const override {
+    return *std::max_element(curvature_.begin(), curvature_.end());
+  }
+
  protected:
+  /// curvature: at least one, none negative
   DiagonalQuadratic(std::string name, std::vector<double> curvature)
       : name_(std::move(name)), curvature_(std::move(curvature)) {
-    tensors_.add("weight", {curvature_.size()});
+    // A row, not a vector: recipes that leave vectors in bf16 mean biases, not the weights of a problem.
+    tensors_.add("weight", curvature_.size() == 1 ? std::vector<std::size_t>{1} : std::vector{std::size_t{1}, curvature_.size()});
   }
 
   /// w*_i at this step.

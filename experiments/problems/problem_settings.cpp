@@ -21,6 +21,13 @@ std::size_t ProblemSettings::count(const std::string& name, std::size_t otherwis
   return static_cast<std::size_t>(value);
 }
 
+bool ProblemSettings::yes_or_no(const std::string& name, bool otherwise) {
+  const double value = number(name, otherwise ? 1 : 0);
+  if (value != 0 && value != 1)
+    throw Error(where_ + ", " + name, "neither yes nor no", std::to_string(value), "0 or 1");
+  return value == 1;
+}
+
 void ProblemSettings::check_all_known() const {
   for (const auto& [name, value] : given_) {
     const auto same_name = [&name = name](const Known& known) { return known.name == name; };

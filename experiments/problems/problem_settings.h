@@ -18,6 +18,9 @@ class ProblemSettings {
   /// Returns the value given, or `otherwise`.
   /// errors: Error unless it is an integer in 0..2^32
   std::size_t count(const std::string& name, std::size_t otherwise);
+  /// Returns whether 1 was given, or `otherwise`.
+  /// errors: Error unless it is 0 or 1
+  bool yes_or_no(const std::string& name, bool otherwise);
 
   /// errors: Error if a name was given that nobody asked for
   void check_all_known() const;

@@ -11,7 +11,7 @@
 namespace halfulp {
 
 struct ProblemOptions {
-  std::uint64_t seed = 0;      ///< of start and noise, where a problem has them
+  std::uint64_t seed = 0;      ///< of start, noise and order of mini-batches, where a problem has them
   std::uint64_t steps = 2000;  ///< of the whole run, for problems that change on the way
   std::map<std::string, double>
       settings;  ///< named in the problem's Options; those left out keep their default
@@ -26,7 +26,8 @@ struct ProblemEntry {
 };
 
 /// Every toy problem: "quadratic_1d", its five cases "quadratic_1d:4->3" and so on, "ill_conditioned",
-/// "zero_initialized", "flipping_target".
+/// "zero_initialized", "flipping_target", "constant_gradient", "ema_step_response", "rosenbrock", "himmelblau",
+/// "logistic_regression", "teacher_student".
 template <class R>
 std::vector<ProblemEntry<R>> problem_list();
 

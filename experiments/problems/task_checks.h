@@ -1,4 +1,6 @@
 #pragma once
+#include <cmath>
+#include <cstddef>
 #include <string>
 
 #include "emulation/registry.h"
@@ -26,6 +28,20 @@ void resize_like(const TensorRegistry& registry, TensorList<R>& list) {
   const auto& tensors = registry.tensors();
   list.resize(tensors.size());
   for (std::size_t i = 0; i < tensors.size(); ++i) list[i].resize(tensors[i].size());
+}
+
+/// errors: Error, naming `where`, unless the value is finite
+inline void check_finite(const std::string& where, double value) {
+  if (!std::isfinite(value))
+    throw Error(where, "not a number to work with", std::to_string(value), "a finite number");
+}
+
+/// Returns `count`.
+/// errors: Error, naming `where`, unless it is in 1..most
+inline std::size_t checked_count(const std::string& where, std::size_t count, std::size_t most) {
+  if (count == 0 || count > most)
+    throw Error(where, "count out of range", std::to_string(count), "1.." + std::to_string(most));
+  return count;
 }
 
 /// errors: Error on a split other than "train", the only one that a toy problem has

@@ -18,6 +18,7 @@ void add_gap_command(CLI::App& app);
 void add_error_command(CLI::App& app);
 void add_codes_command(CLI::App& app);
 void add_plan_command(CLI::App& app);
+void add_memory_command(CLI::App& app);
 void add_step_command(CLI::App& app);
 void add_run_command(CLI::App& app);
 void add_sweep_command(CLI::App& app);

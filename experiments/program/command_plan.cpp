@@ -2,6 +2,7 @@
 
 #include "experiments/program/command.h"
 #include "experiments/run_config.h"
+#include "optimizers/memory.h"
 #include "optimizers/rounding_points.h"
 
 namespace halfulp {
@@ -18,6 +19,16 @@ std::string shape_text(const std::vector<std::size_t>& shape) {
   return text;
 }
 
+/// Bytes of each kind for every parameter.
+std::string columns(const StoredBytes& bytes, std::size_t parameters) {
+  const auto each = [&](std::size_t all) {
+    return static_cast<double>(all) / static_cast<double>(parameters);
+  };
+  return fmt::format("weights {:.4f}, states {:.4f}, compensation {:.4f}, gradients {:.4f}, together {:.4f}",
+                     each(bytes.weights), each(bytes.states + bytes.low_rank), each(bytes.compensation),
+                     each(bytes.gradient + bytes.accumulator), each(bytes.total()));
+}
+
 void plan_command(const PlanOptions& options) {
   const YAML::Node node = load_yaml(options.config);
   for (const std::string& setting : options.settings) apply_setting(node, setting);
@@ -30,22 +41,23 @@ void plan_command(const PlanOptions& options) {
 
   std::string text = fmt::format("{} on {}, scheme {}\n", rule_label(config.rule, config.plan),
                                  config.problem.name, config.plan.scheme);
-  double weights = 0, states = 0, parameters = 0;
+  StoredBytes all;
+  std::size_t parameters = 0;
   for (const TensorInfo& tensor : named.task->tensors().tensors()) {
     const TensorPlan plan = config.plan.of(tensor);
     text += fmt::format("\n{} [{}]\n", tensor.name, shape_text(tensor.shape));
     int place = 0;
-    for (const std::string& point : rounding_points(config.rule, plan, number))
+    const AnyRule rule = rule_of(config.rule, config.rule_overrides, tensor);
+    for (const std::string& point : rounding_points(rule, plan, tensor, number))
       text += fmt::format("  {}. {}\n", ++place, point);
-    const StoredBytes bytes = bytes_per_parameter(config.rule, plan, tensor, wide ? 8 : 4);
-    text +=
-        fmt::format("  bytes per parameter: weights {:.4f}, states {:.4f}\n", bytes.weights, bytes.states);
-    const auto size = static_cast<double>(tensor.size());
-    parameters += size, weights += size * bytes.weights, states += size * bytes.states;
+    const StoredBytes bytes =
+        stored_bytes(rule, plan, tensor, wide ? 8 : 4, static_cast<int>(config.micro_batches));
+    text += "  bytes per parameter: " + columns(bytes, tensor.size()) + "\n";
+    parameters += tensor.size();
+    all += bytes;
   }
-  text += fmt::format(
-      "\nall tensors: {} parameters; bytes per parameter: weights {:.4f}, states {:.4f}, together {:.4f}\n",
-      parameters, weights / parameters, states / parameters, (weights + states) / parameters);
+  text += fmt::format("\nall tensors: {} parameters; bytes per parameter: {}\n", parameters,
+                      columns(all, parameters));
   print_result(text);
 }
 

@@ -35,6 +35,8 @@ std::string summary(const Json& record) {
     for (const auto& [split, result] : record.at("result").items())
       text += fmt::format("  {:<28}{}{}\n", "loss (" + split + ")", number(result.at("loss")),
                           result.contains("accuracy") ? ", accuracy " + number(result.at("accuracy")) : "");
+  if (!record.contains("measurements"))
+    return text + fmt::format("  {:<28}{}\n", "hash of all stored bytes", record.at("hash").get<std::string>());
   const Json& all = record.at("measurements").at("all");
   const auto line = [&](const char* what, const Json& value) {
     text += fmt::format("  {:<28}{}\n", what, number(value));

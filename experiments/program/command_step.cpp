@@ -14,7 +14,6 @@
 #include "experiments/program/table.h"
 #include "experiments/program/tensor_text.h"
 #include "experiments/run_config.h"
-#include "experiments/training.h"
 #include "formats/error.h"
 #include "formats/nearest_name.h"
 
@@ -83,33 +82,25 @@ struct Outcome {
   StepRecorder recorded;
 };
 
-template <class Rule, class R>
-Outcome take_steps(const RunConfig& config, const typename Rule::Config& rule, const NumberArray& weights,
-                   const std::vector<double>& gradients) {
+template <class R>
+Outcome take_steps_in(const RunConfig& config, const NumberArray& weights, const std::vector<double>& gradients) {
   const FpEnvironment environment;
   GivenGradients<R> task(weights, gradients);
-  Training<Rule, R> training(task, rule, config.plan, config.seed, nullptr);
-  NoProbe none;
-  for (std::uint64_t t = 1; t < config.steps; ++t) training.step(t, 1, none);
-  Outcome outcome{config.number, config.plan.of(task.tensors().tensors()[0]), {}, {}};
-  training.step(config.steps, 1, outcome.recorded);
-  for (const std::string_view slot : Rule::weight_slots) outcome.slots.emplace_back(slot);
+  Training<R> training(task, config.training(false), nullptr);
+  for (std::uint64_t t = 1; t < config.steps; ++t) training.step(t, 1.0);
+  Outcome outcome{config.number, config.plan.of(task.tensors().tensors()[0]), weight_slot_names(config.rule), {}};
+  ProbeOf<StepRecorder, R> probe(outcome.recorded);
+  training.step(config.steps, 1.0, &probe);
   if (outcome.slots.size() > 1) outcome.slots.emplace_back("w");
   std::stable_sort(outcome.recorded.elements.begin(), outcome.recorded.elements.end(),
-                   [](const RecordedElement& a, const RecordedElement& b) { return a.element < b.element; });
+                   [](const RecordedElement& x, const RecordedElement& y) { return x.element < y.element; });
   return outcome;
 }
 
 Outcome take_steps(const RunConfig& config, const NumberArray& weights,
                    const std::vector<double>& gradients) {
-  return std::visit(
-      [&]<class Choice>(const Choice& choice) {
-        using Rule = typename Choice::Rule;
-        return config.number == NumberType::float64
-                   ? take_steps<Rule, double>(config, choice.config, weights, gradients)
-                   : take_steps<Rule, float>(config, choice.config, weights, gradients);
-      },
-      config.rule);
+  return config.number == NumberType::float64 ? take_steps_in<double>(config, weights, gradients)
+                                              : take_steps_in<float>(config, weights, gradients);
 }
 
 std::vector<std::size_t> place_of(std::size_t element, const std::vector<std::size_t>& shape) {

@@ -20,6 +20,7 @@ void add_commands(CLI::App& app) {
   add_error_command(app);
   add_codes_command(app);
   add_plan_command(app);
+  add_memory_command(app);
   add_step_command(app);
   add_run_command(app);
   add_sweep_command(app);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 
 namespace halfulp {
@@ -20,12 +21,16 @@ void ProgressBar::show(std::size_t done, std::size_t total) {
   const auto now = std::chrono::steady_clock::now();
   if (!is_terminal_ || total == 0 || (done < total && now - drawn_ < std::chrono::milliseconds(100))) return;
   drawn_ = now;
+  // What was there before this process took it no time.
+  const std::size_t made = done - std::min(first_.value_or(done), done);
+  if (!first_) first_ = done;
   constexpr std::size_t width = 30;
   const std::size_t filled = width * done / total;
   const double seconds = std::chrono::duration<double>(now - start_).count();
-  const double left = done == 0 ? 0 : seconds / static_cast<double>(done) * static_cast<double>(total - done);
+  const std::string left =
+      made == 0 ? "?" : fmt::format("{:.0f}", seconds / static_cast<double>(made) * static_cast<double>(total - done));
   const std::string bar = std::string(filled, '#') + std::string(width - filled, '.');
-  const std::string text = fmt::format("\r{} [{}] {}/{}, {:.0f} s left\x1b[K", what_, bar, done, total, left);
+  const std::string text = fmt::format("\r{} [{}] {}/{}, {} s left\x1b[K", what_, bar, done, total, left);
   std::fputs(text.c_str(), stderr);
 }
 

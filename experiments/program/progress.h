@@ -1,5 +1,6 @@
 #pragma once
 #include <chrono>
+#include <optional>
 #include <cstddef>
 #include <string>
 
@@ -22,6 +23,7 @@ class ProgressBar {
   std::string what_;
   bool is_terminal_;
   std::chrono::steady_clock::time_point start_, drawn_;
+  std::optional<std::size_t> first_;  // what was done when it was first shown
 };
 
 }  // namespace halfulp

@@ -199,8 +199,11 @@ std::vector<ProblemRuns> group_records(const RecordSet& set) {
   }
   std::vector<ProblemRuns> problems;
   for (auto& [name, groups] : found) {
-    ProblemRuns problem{name, ProblemKind::toy, "", {}};
-    for (auto& [config, group] : groups) problem.groups.push_back(std::move(group));
+    ProblemRuns problem{name, ProblemKind::toy, "", {}, {}};
+    for (auto& [config, group] : groups)
+      (group.runs.front()->contains("measurements") ? problem.groups : problem.rates).push_back(std::move(group));
+    // Of nothing but results, the results are what there is to show.
+    if (problem.groups.empty()) problem.groups.swap(problem.rates);
     finish(problem);
     problems.push_back(std::move(problem));
   }

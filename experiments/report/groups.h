@@ -38,7 +38,10 @@ struct ProblemRuns {
   ProblemKind kind;
   std::string split;  ///< the split that it is judged by: "test" where there is one, else "train"
   std::vector<Group> groups;
+  std::vector<Group> rates;  ///< of runs that recorded results alone: what rates were chosen from
 
+  /// Many rules: figures of all their lines would show nothing.
+  bool is_atlas() const { return !rates.empty(); }
   std::vector<std::string> schemes() const;
   /// One group for each label: its best setting.
   std::vector<const Group*> best_of(const std::string& scheme) const;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "experiments/report/failure_table.h"
 #include "experiments/report/one_weight.h"
 #include "experiments/report/prediction_table.h"
 #include "experiments/report/result_tables.h"
@@ -34,7 +35,7 @@ pre, code { font-family: "Liberation Mono", monospace; font-size: .85em; }
 pre { white-space: pre-wrap; overflow-wrap: anywhere; background: #f4f4f4;
       padding: .5rem .8rem; margin: .4rem 0; }
 .note { font-size: .9rem; } .warning { border-left: 4px solid #000; padding-left: .6rem; }
-.small table { font-size: .7rem; }
+.small table { font-size: .7rem; } .cells td { white-space: normal; min-width: 7rem; vertical-align: top; }
 @media print { body { max-width: none; padding: 0; } figure svg { min-width: 0; }
   .wide, figure { overflow: visible; } table { font-size: .65rem; } th, td { padding: .1rem .3rem; } }
 )";
@@ -124,7 +125,12 @@ std::string section_html(const FigureSection& section, const char* tag, std::siz
 std::string problem_html(const ProblemRuns& problem, const std::vector<FigureSection>& sections,
                          std::size_t& number) {
   std::string html = fmt::format("<h2>{}</h2>\n", html_text(problem.name));
-  if (problem.kind == ProblemKind::model) {
+  if (problem.is_atlas()) {
+    html += html_table(best_table(problem)) +
+            paragraph("Loss at the end, each rule with its best setting: mean+-standard deviation over seeds that the "
+                      "rates were not chosen on. Star: the smallest of its scheme.",
+                      "note");
+  } else if (problem.kind == ProblemKind::model) {
     for (const std::string& scheme : problem.schemes())
       html += fmt::format("<h3>weights and states {}</h3>\n{}", html_text(scheme),
                           html_table(model_table(problem, scheme)));
@@ -218,6 +224,10 @@ std::string html_page(const RecordSet& set, const std::vector<ProblemRuns>& prob
   html += "<h1>Training with weights that exist only in a low-precision format</h1>\n";
   html += paragraph(what_was_run(set, problems));
   for (const std::string& note : set.notes) html += paragraph(note, "warning");
+  const Table failures = failure_table(problems);
+  if (!failures.rows.empty())
+    html += "<h2>Which rule fails how, where</h2>\n<div class=\"small cells\">" + html_table(failures) + "</div>\n" +
+            paragraph(failure_table_key, "note");
   html += "<h2>What the records say</h2>\n" + findings_html(problems);
   html += paragraph(
       "These sentences are computed from the records by fixed rules. Beyond seed noise: the difference of "

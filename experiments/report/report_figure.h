@@ -38,6 +38,12 @@ std::vector<ReportFigure> loss_figures(const ProblemRuns& problem);
 /// 1 %.
 std::vector<ReportFigure> drift_figures(const ProblemRuns& problem);
 
+/// Loss against learning rate with bars over the seeds, from the runs that recorded results alone: two pictures a scheme.
+std::vector<ReportFigure> rate_figures(const ProblemRuns& problem);
+
+/// One picture for each failure that any run of the problem shows, against the step: the runs that show it most.
+std::vector<ReportFigure> trace_figures(const ProblemRuns& problem);
+
 /// Share of unchanged elements by octave of |w|, with the predicted thresholds.
 std::vector<ReportFigure> octave_figures(const ProblemRuns& problem);
 

@@ -75,8 +75,11 @@ Range positive_range(const std::vector<Series>& all) {
   return range;
 }
 
-/// Log from a factor of 30 on; a linear axis begins at zero.
+/// Log from a factor of 30 on; a linear axis begins at zero, unless something lies below.
 Axis size_axis(const std::string& label, const std::vector<Series>& all) {
+  for (const Series& series : all)
+    if (std::any_of(series.y.begin(), series.y.end(), [](double y) { return y < 0; }))
+      return {label, AxisScale::linear, std::nullopt, std::nullopt};
   const Range range = positive_range(all);
   if (range.high > 30 * range.low) return {label, AxisScale::log10, std::nullopt, std::nullopt};
   return {label, AxisScale::linear, 0.0, std::nullopt};

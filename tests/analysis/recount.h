@@ -1,87 +1,8 @@
 #pragma once
-#include <doctest/doctest.h>
-
-#include <map>
-
-#include "analysis/step_counters.h"
-#include "tests/analysis/representable.h"
+#include "tests/analysis/recount_probes.h"
 
 // A slow recount of what a probe was shown, element by element, by other means than the counters use.
 namespace halfulp::test {
-
-inline constexpr double none = std::numeric_limits<double>::infinity();
-
-struct Row {
-  double before, gradient, update, wanted, after, unmoved, multiplier;
-  SlotPlan plan;
-  bool is_part;  // of a stored slot; not the weight that parts make
-};
-
-/// Counts and keeps what it counted.
-struct CountAndKeep {
-  struct Tile {
-    CounterProbe counted;
-    std::vector<Row> rows;
-    template <class R>
-    void see(const TileRecord<R>& r) {
-      counted.see(r);
-      for (std::size_t i = 0; i < r.before.size(); ++i)
-        rows.push_back({r.before[i], r.gradient[i], r.update[i], r.wanted[i], r.after[i], r.unmoved[i],
-                        r.multiplier.empty() ? 0 : r.multiplier[i], r.plan, !r.multiplier.empty()});
-    }
-  };
-  CounterProbe counted;
-  std::vector<std::vector<Row>> tiles;
-  void join(const Tile& tile) {
-    counted.join(tile.counted);
-    tiles.push_back(tile.rows);
-  }
-};
-
-/// All numbers of a format, decoded once.
-inline const std::vector<double>& numbers_of(const ScalarFormat& f) {
-  static std::vector<std::pair<ScalarFormat, std::vector<double>>> known;
-  for (const auto& [format, values] : known)
-    if (format == f) return values;
-  return known.emplace_back(f, representable(f)).second;
-}
-
-struct Gap {
-  bool known;                 // whether there is a grid at all
-  double up, down, smallest;  // none where nothing follows
-};
-
-/// Distances to the stored neighbours, by looking for the number in the list of all.
-inline Gap gaps(const Row& row) {
-  const ScalarFormat& f = row.plan.format->element;
-  if (f == fp32) {
-    const auto x = static_cast<float>(row.unmoved);
-    const float up = std::nextafter(x, INFINITY), down = std::nextafter(x, -INFINITY);
-    return {true, static_cast<double>(up) - x, x - static_cast<double>(down), 0x1p-149};
-  }
-  const bool scaled = row.plan.format->has_scale();
-  const double m = row.multiplier;
-  const std::vector<double>& values = numbers_of(f);
-  const auto stored = [&](double v) { return scaled ? static_cast<float>(v * m) : v; };
-  const double smallest = stored(*std::upper_bound(values.begin(), values.end(), 0.0));
-  if (m == 0) return {true, none, none, smallest};
-  const auto at = std::lower_bound(values.begin(), values.end(), row.unmoved,
-                                   [&](double v, double x) { return stored(v) < x; });
-  if (at == values.end() || stored(*at) != row.unmoved) return {false, none, none, -1};  // off the grid
-  return {true, at + 1 == values.end() ? none : (at[1] - at[0]) * m,
-          at == values.begin() ? none : (at[0] - at[-1]) * m, smallest};
-}
-
-using Counts = std::map<std::string, std::uint64_t>;
-using Sums = std::map<std::string, double>;
-
-inline void octave(Counts& n, const std::string& name, double x, int lowest, int highest) {
-  if (x == 0) {
-    ++n[name + " zeros"];
-    return;
-  }
-  ++n[name + " " + std::to_string(std::clamp(std::ilogb(x), lowest, highest))];
-}
 
 inline void recount_stagnation(const Row& r, const Gap& gap, Counts& n) {
   if (r.update == 0) return;
@@ -121,7 +42,6 @@ inline void recount_rest(const Row& r, const Gap& gap, Counts& n, Sums& sums) {
     n["trapped"] += stays;
     n["trapped at zero"] += stays && r.before == 0 && r.after == 0;
   }
-  const auto sign = [](double x) { return (x > 0) - (x < 0); };
   const bool flip = sign(r.before) * sign(r.wanted) == -1;
   n["flips"] += flip;
   n["refused"] += flip && sign(r.after) == sign(r.before);
@@ -131,19 +51,19 @@ inline void recount_rest(const Row& r, const Gap& gap, Counts& n, Sums& sums) {
 }
 
 /// Everything counted of the stored slots, or of the weights made of parts.
-inline void recount(const std::vector<std::vector<Row>>& tiles, bool parts, Counts& n, Sums& total) {
+inline void recount(const std::vector<std::vector<Row>>& tiles, bool parts, Counts& n, Sums& total,
+                    double& largest) {
   for (const auto& rows : tiles) {
     Sums sums;
     for (const Row& r : rows) {
       if (r.is_part != parts) continue;
-      bool finite = true;
-      for (const double x : {r.before, r.gradient, r.update, r.wanted, r.after, r.unmoved})
-        finite = finite && std::isfinite(x);
-      ++n[finite ? "elements" : "nonfinite"];
-      if (!finite) continue;
-      const Gap gap = r.plan.format && parts ? gaps(r) : Gap{false, none, none, 0};
+      ++n[r.is_finite() ? "elements" : "nonfinite"];
+      if (!r.is_finite()) continue;
+      const Gap gap = r.has_grid() ? gaps(r.plan, r.unmoved, r.multiplier) : Gap{false, none, none, 0};
       recount_stagnation(r, gap, n);
       recount_rest(r, gap, n, sums);
+      recount_scales(r, n, sums);
+      recount_updates(r, n, sums, largest);
     }
     for (const auto& [name, sum] : sums) total[name] += sum;
   }
@@ -171,20 +91,35 @@ inline Counts counts_of(const StepCounters& c) {
            {"refused", c.sign_flips.refused},
            {"carried", c.collateral.carried},
            {"only by scale", c.collateral.only_by_scale},
-           {"against", c.collateral.against_update}};
+           {"against", c.collateral.against_update},
+           {"idle", c.runaway.elements},
+           {"idle grown", c.runaway.grown},
+           {"idle shrunk", c.runaway.shrunk},
+           {"pressed", c.ceiling.pressed},
+           {"released", c.ceiling.released},
+           {"ceiling", c.ceiling.trapped},
+           {"compared", c.exploding.compared},
+           {"exploding", c.exploding.exploding},
+           {"exploding without second", c.exploding.second_moment_lost},
+           {"decayed", c.decay.elements},
+           {"decay lost", c.decay.lost},
+           {"at end", c.ends.at_end},
+           {"saturated at end", c.ends.saturated},
+           {"underflowed", c.ends.underflowed},
+           {"scale raised", c.scales.raised},
+           {"scale lowered", c.scales.lowered}};
   for (std::size_t cause = 0; cause < stagnation_cause_names.size(); ++cause)
     n[std::string(stagnation_cause_names[cause])] = c.stagnation.by_cause[cause];
   octave_counts(c.octaves.updated, "octave updated", n);
   octave_counts(c.octaves.stayed, "octave stayed", n);
   octave_counts(c.octaves.update_over_half_gap, "octave ratio", n);
+  octave_counts(c.update.relative, "octave relative", n);
+  octave_counts(c.scales.multipliers, "octave scale", n);
   return n;
 }
 
-inline void check_equal(const StepCounters& counted, const CountAndKeep& kept, bool parts) {
-  Counts expected;
-  Sums sums;
-  recount(kept.tiles, parts, expected, sums);
-  Counts got = counts_of(counted);
+/// Counts that are not zero on either side, and equal.
+inline void check_counts(Counts got, Counts expected) {
   std::erase_if(got, [](const auto& count) { return count.second == 0; });
   std::erase_if(expected, [](const auto& count) { return count.second == 0; });
   for (const auto& count : got) {
@@ -192,12 +127,55 @@ inline void check_equal(const StepCounters& counted, const CountAndKeep& kept, b
     CHECK(count.second == expected[count.first]);
   }
   CHECK(got.size() == expected.size());
+}
+
+inline void check_equal(const StepCounters& counted, const CountAndKeep& kept, bool parts) {
+  Counts expected;
+  Sums sums;
+  double largest = 0;
+  recount(kept.tiles, parts, expected, sums, largest);
+  check_counts(counts_of(counted), expected);
   CHECK(counted.delivery.effective_dot_update == sums["dot"]);
   CHECK(counted.delivery.update_squared == sums["update squared"]);
   CHECK(counted.delivery.effective_squared == sums["effective squared"]);
   CHECK(counted.delivery.lost == sums["lost"]);
   CHECK(counted.delivery.wanted_mass == sums["mass"]);
   CHECK(counted.collateral.mass == sums["carried mass"]);
+  CHECK(counted.runaway.before == sums["idle before"]);
+  CHECK(counted.runaway.unmoved == sums["idle unmoved"]);
+  CHECK(counted.decay.mass == sums["decay"]);
+  CHECK(counted.decay.delivered == sums["decay delivered"]);
+  CHECK(counted.update.elements == expected["elements"]);
+  CHECK(counted.update.sum == sums["update"]);
+  CHECK(counted.update.squares == sums["update squared"]);
+  CHECK(counted.update.largest == largest);
+}
+
+inline Counts counts_of(const StatesCounters& counted) {
+  Counts n;
+  for (const StateCounters& state : counted.slots) {
+    const StateFreezing& f = state.freezing;
+    const std::string name = std::string(state.slot.name) + " ";
+    n[name + "elements"] = f.elements;
+    n[name + "nonfinite"] = f.nonfinite;
+    n[name + "growing"] = f.growing;
+    n[name + "frozen growing"] = f.frozen_growing;
+    n[name + "decaying"] = f.decaying;
+    n[name + "frozen decaying"] = f.frozen_decaying;
+    n[name + "mirrored"] = f.wanted - f.growing - f.decaying;
+    n[name + "frozen mirrored"] = f.frozen - f.frozen_growing - f.frozen_decaying;
+    n[name + "underflowed"] = f.underflowed;
+    n[name + "saturated"] = f.saturated;
+  }
+  return n;
+}
+
+inline void check_states(const StatesCounters& counted, const CountAndKeep& kept) {
+  Counts expected;
+  for (const auto& rows : kept.tiles)
+    for (const Row& row : rows)
+      for (const StateRow& state : row.states) recount_state(state, expected);
+  check_counts(counts_of(counted), expected);
 }
 
 }  // namespace halfulp::test

@@ -38,6 +38,12 @@ void check_rule(const TensorPlan& plan, bool with_nan) {
   test::check_equal(probe.counted.stored, probe, true);
   CHECK(probe.counted.has_parts == (Rule::weight_slots.size() > 1));
   if (probe.counted.has_parts) test::check_equal(probe.counted.made_of_parts, probe, false);
+  test::check_states(probe.counted.states, probe);
+  REQUIRE(probe.counted.states.slots.size() >= Rule::state_slots.size());
+  for (std::size_t i = 0; i < Rule::state_slots.size(); ++i) {
+    CHECK(probe.counted.states.slots[i].slot.name == Rule::state_slots[i].name);
+    CHECK(probe.counted.states.slots[i].freezing.wanted > 0);
+  }
   if (with_nan) CHECK(probe.counted.stored.nonfinite > 0);
   CHECK(&probe.counted.weight() ==
         (probe.counted.has_parts ? &probe.counted.made_of_parts : &probe.counted.stored));
@@ -99,6 +105,67 @@ TEST_CASE("step counters: a number that is not finite counts as nonfinite and as
     }
 }
 
+/// 60 steps of AdamW, weights near 1, with a rate of 1e-3 and a decay of 0.1.
+CounterProbe adamw_steps(const std::string& weights, const std::string& second_moment,
+                         StatesUsed states_used = StatesUsed::rounded) {
+  TensorPlan plan = parse_scheme("fp32").base;
+  plan.weights = weight_slot(parse_format(weights));
+  plan.second_moment = state_slot(parse_format(second_moment));
+  plan.states_used = states_used;
+  AdamW::Config config;
+  config.eta = 1e-3, config.weight_decay = 0.1;
+  std::vector<double> initial(512);
+  for (std::size_t i = 0; i < initial.size(); ++i) initial[i] = 1 + 0.5 * test::uniform(1, 0, i);
+  OptimizedTensor<AdamW, float> tensor({"w", 0, {8, 64}, 0}, plan, initial);
+  CounterProbe probe;
+  for (std::uint32_t t = 1; t <= 60; ++t) {
+    std::array<std::vector<float>, 1> gradients;
+    // Of 16 sizes within each block of a state, each within a binade over time; every fourth step has none.
+    for (std::size_t i = 0; i < initial.size(); ++i) {
+      const double g = std::ldexp(1.5 + 0.5 * test::uniform(2, t, i), -static_cast<int>(i % 16));
+      gradients[0].push_back(t % 4 == 0 ? 0 : static_cast<float>(g));
+    }
+    tensor.step(config, {t, 1.0, 7}, gradients, nullptr, probe);
+    probe.after_step();
+  }
+  return probe;
+}
+
+TEST_CASE("step counters: second moments lost in e4m3 make steps explode; in e5m2 and fp32 there are none") {
+  // In e4m3 a second moment is zero below 2^-10 / 448 of its block's largest: gradients below 2^-9.4 of the largest.
+  const ExplodingSteps small = adamw_steps("fp32", "fp8_block256").stored.exploding,
+                       wide = adamw_steps("fp32", "fp8_block256_e5m2").stored.exploding,
+                       full = adamw_steps("fp32", "fp32").stored.exploding;
+  CHECK(small.compared == 512 * 60);
+  CHECK(small.exploding > 512 * 60 / 4);
+  CHECK(small.second_moment_lost == small.exploding);
+  CHECK(wide.exploding == 0);
+  CHECK(full.exploding == 0);
+}
+
+TEST_CASE("step counters: weight decay of 1e-4 in bf16 is lost by most, in fp32 it all arrives") {
+  const LostDecay coarse = adamw_steps("bf16", "fp32").stored.decay,
+                  fine = adamw_steps("fp32", "fp32").stored.decay;
+  CHECK(coarse.elements == 512 * 60);
+  CHECK(fine.elements == 512 * 60);
+  CHECK(coarse.lost_share() > 0.9);
+  CHECK(fine.lost_share() == 0);
+  CHECK(fine.ratio() == doctest::Approx(1).epsilon(1e-3));
+}
+
+TEST_CASE("step counters: a bf16 second moment freezes, most of all where it decays; fp32 does not") {
+  const auto freezing = [](const std::string& second_moment) {
+    const CounterProbe probe = adamw_steps("fp32", second_moment, StatesUsed::unrounded);
+    return probe.states.slots.at(1).freezing;
+  };
+  const StateFreezing coarse = freezing("bf16"), fine = freezing("fp32");
+  CHECK(coarse.wanted > 512 * 50);
+  CHECK(fine.share() < 0.01);
+  CHECK(coarse.decaying > 1000);
+  CHECK(coarse.frozen_decaying == coarse.decaying);  // 0.999 decays nothing in bf16
+  CHECK(coarse.frozen_growing < coarse.growing);
+}
+
 /// What became of weights that no step ever wanted to move.
 struct NullTest {
   double growth;  ///< rms of the untouched weights after 500 steps over their first
@@ -127,6 +194,7 @@ NullTest run_null_test(const std::string& format, const std::string& scale) {
     for (std::size_t i = 0; i < initial.size(); i += 10)
       updates[0][i] = test::uniform(9, t, i) > 0 ? 0.1f : -0.1f;
     stored.tensor.step({}, {t, 1.0, 1}, updates, nullptr, probe);
+    probe.after_step();
   }
   return {rms_of_untouched() / first, probe.stored};
 }
@@ -142,6 +210,15 @@ TEST_CASE("scale runaway: untouched weights grow with recomputed fp32 scales and
     CHECK(kept.only_by_scale < kept.elements / 1000);
     CHECK(carried.only_by_scale > carried.elements / 4);
     CHECK(carried.mass > 100 * kept.mass);
+    // The growth that the scales made, as the probe chains it, is that of the untouched weights, which are nine in ten.
+    const ScaleRunaway &calm = lazy.counted.runaway, &runaway = anew.counted.runaway;
+    CHECK(runaway.steps == 500);
+    CHECK(std::fabs(calm.growth() - 1) < 0.01);
+    CHECK(runaway.growth() > 2);
+    CHECK(runaway.growth() == doctest::Approx(anew.growth).epsilon(0.25));
+    CHECK(runaway.grown > runaway.shrunk);
+    CHECK(lazy.counted.scales.raised < 1024 * 10);
+    CHECK(anew.counted.scales.raised > 1024 * 10);
     // Of the elements that have an update at all, the scale moves some against it.
     CHECK(kept.against_update < lazy.counted.stagnation.updated / 1000);
     if (format == std::string("nvfp4")) CHECK(carried.against_update > anew.counted.stagnation.updated / 20);

@@ -6,6 +6,7 @@
 #include "analysis/step_recorder.h"
 #include "formats/spec.h"
 #include "optimizers/all_rules.h"
+#include "optimizers/step.h"
 #include "tests/analysis/representable.h"
 #include "tests/optimizers/gradients.h"
 

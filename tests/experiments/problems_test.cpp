@@ -4,35 +4,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 
 #include "experiments/problems/flipping_target.h"
 #include "experiments/problems/ill_conditioned.h"
 #include "experiments/problems/quadratic_1d.h"
 #include "experiments/problems/zero_initialized.h"
-#include "formats/error.h"
 
 using namespace halfulp;
-
-namespace {
-
-template <class R>
-TensorList<R> rounded(const TensorList<double>& weights) {
-  TensorList<R> out;
-  for (const auto& tensor : weights) out.emplace_back(tensor.begin(), tensor.end());
-  return out;
-}
-
-std::string message_of(const std::string& name, const ProblemOptions& options) {
-  try {
-    make_problem<float>(name, options);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
-
-}  // namespace
 
 TEST_CASE_TEMPLATE("quadratic_1d: loss (w - target)^2 / 2 and gradient w - target", R, float, double) {
   Quadratic1d<R> problem({4, 3});
@@ -211,75 +189,4 @@ TEST_CASE_TEMPLATE(
   const FlippingTarget<R> odd({1, 1, 1, 3});
   CHECK(odd.optimum(0) == TensorList<double>{{1}});
   CHECK(odd.optimum(1) == TensorList<double>{{-1}});
-}
-
-TEST_CASE("problems: every one builds from its name, is stationary at its optimum and knows only train") {
-  for (const auto& entry : problem_list<double>()) {
-    CAPTURE(entry.name);
-    ProblemOptions options;
-    for (const auto& known : problem_settings(entry.name)) options.settings[known.name] = known.value;
-    if (options.settings.contains("noise")) options.settings["noise"] = 0;
-    const auto problem = make_problem<double>(entry.name, options);
-    const auto in_float = make_problem<float>(entry.name, options);
-    const TensorList<double> optimum = *problem->optimum(0);
-    TensorList<double> gradients;
-    CHECK(problem->loss_and_gradient(0, optimum, gradients) == 0);
-    for (const double g : gradients[0]) CHECK(g == 0);
-    CHECK(in_float->initial_weights() == problem->initial_weights());
-    CHECK(problem->initial_weights()[0].size() == problem->tensors().total_size());
-    CHECK_THROWS_AS(problem->evaluate("test", 0, optimum), Error);
-    CHECK_THROWS_AS(problem->loss_and_gradient(0, {}, gradients), Error);
-    CHECK_THROWS_AS(problem->loss_and_gradient(0, {{}}, gradients), Error);
-  }
-}
-
-TEST_CASE(
-    "problems: gradient and loss agree by central differences, exact for a quadratic but for rounding") {
-  for (const auto& entry : problem_list<double>()) {
-    CAPTURE(entry.name);
-    ProblemOptions options;
-    for (const auto& known : problem_settings(entry.name)) options.settings[known.name] = known.value;
-    if (options.settings.contains("noise")) options.settings["noise"] = 0;
-    if (options.settings.contains("size")) options.settings["size"] = 16;
-    const auto problem = make_problem<double>(entry.name, options);
-    const TensorList<double> at = problem->initial_weights();
-    TensorList<double> gradients;
-    const double loss = problem->loss_and_gradient(0, at, gradients);
-    const double h = 0x1p-10;
-    for (std::size_t i = 0; i < at[0].size(); ++i) {
-      TensorList<double> up = at, down = at;
-      up[0][i] += h;
-      down[0][i] -= h;
-      const double rise = problem->evaluate("train", 0, up).loss - problem->evaluate("train", 0, down).loss;
-      // The truncation error is 0; each loss is off by at most (n + 4) 2^-53 of itself, over 2h; w +- h
-      // likewise.
-      CHECK(std::fabs(rise / (2 * h) - gradients[0][i]) <= 24 * 0x1p-53 * (4 * loss + 1) / h);
-    }
-  }
-}
-
-TEST_CASE("problems: bad names and options are errors that list what is allowed") {
-  const auto with = [](const std::string& key, double value) {
-    ProblemOptions options;
-    options.settings[key] = value;
-    return options;
-  };
-  const auto says = [](const std::string& message, const std::string& part) {
-    INFO(message);
-    CHECK(message.find(part) != std::string::npos);
-  };
-  says(message_of("quadratic", {}), "quadratic_1d:-4->-3");
-  says(message_of("quadratic_1d", with("stat", 1)), "given 'stat', allowed: start, target");
-  says(message_of("quadratic_1d:4->3", with("start", 1)), "no settings");
-  says(message_of("quadratic_1d", with("start", std::nan(""))), "finite");
-  says(message_of("ill_conditioned", with("noise", -1)), "at least 0");
-  says(message_of("ill_conditioned", with("size", 0)), "1..16777216");
-  says(message_of("ill_conditioned", with("size", 2.5)), "integer");
-  says(message_of("ill_conditioned", with("smallest_curvature", 0)), "positive");
-  says(message_of("ill_conditioned", with("largest_target", -2)), "positive");
-  says(message_of("zero_initialized", with("size", 1e9)), "1..16777216");
-  says(message_of("zero_initialized", with("smallest_target", INFINITY)), "positive");
-  ProblemOptions short_run;
-  short_run.steps = 1;
-  says(message_of("flipping_target", short_run), "at least 2");
 }

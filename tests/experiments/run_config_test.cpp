@@ -6,6 +6,8 @@
 #include <set>
 
 #include "experiments/run.h"
+#include "formats/catalog.h"
+#include "optimizers/placement.h"
 #include "tests/experiments/toy_configs.h"
 
 namespace halfulp {
@@ -21,6 +23,10 @@ const std::string plain =
 std::string error_with(const std::vector<std::string>& settings) {
   return error_of([&] { config_of(plain, settings); });
 }
+
+struct Bad {
+  std::string setting, key;
+};
 
 TEST_CASE("run config: a name and a map with that name are one config") {
   CHECK(record_key(config_of("{problem: quadratic_1d, rule: madam, plan: bf16/fp32}")) ==
@@ -73,6 +79,20 @@ TEST_CASE("run config: the key changes with every setting") {
       {"number=float64"},
       {"seed=1"},
       {"measure_every=2"},
+      {"measure={twin: true}"},
+      {"measure={harmful_window: 9}"},
+      {"schedule={shape: cosine, warmup: 3}"},
+      {"multiplicative_schedule=linear"},
+      {"clip={norm: 2}"},
+      {"clip={growing: 2}"},
+      {"rate_reference=2"},
+      {"micro_batches=2"},
+      {"rule_overrides=[{match: w, eta: 0.5}]"},
+      {"plan.compensation=kahan", "plan.weights.format=bf16"},
+      {"plan.decay=own_rounding"},
+      {"plan.states_used=rounded"},
+      {"plan.gradient.format=bf16"},
+      {"plan.accumulator.format=bf16"},
       {"trace_every=51"},
       {"sign_twin_eta=1e-3"},
       {"sign_twin_eta=2e-3"},
@@ -93,11 +113,8 @@ TEST_CASE("run config: the key changes with every setting") {
 TEST_CASE("run config: every wrong input names file, key, what was given and what is allowed") {
   CHECK(contains(error_of([] { config_of("{rule: adamw}"); }), {"toy.yaml, key problem"}));
   CHECK(contains(error_of([] { config_of("{problem: quadratic_1d}"); }), {"toy.yaml, key rule"}));
-  struct Bad {
-    std::string setting, key;
-  };
-  for (const Bad& bad : std::vector<Bad>{{"rule=sgd", "rule"},
-                                         {"rule.name=sgd", "rule.name"},
+  for (const Bad& bad : std::vector<Bad>{{"rule=sgdm", "rule"},
+                                         {"rule.name=sgdm", "rule.name"},
                                          {"rule.etaa=1", "rule.etaa"},
                                          {"rule.eta=fast", "rule.eta"},
                                          {"rule.eta=-1", "rule.eta"},
@@ -120,7 +137,7 @@ TEST_CASE("run config: every wrong input names file, key, what was given and wha
                                          {"steps=0", "steps"},
                                          {"steps=-3", "steps"},
                                          {"steps=[3]", "steps"},
-                                         {"schedule=linear", "schedule"},
+                                         {"schedule=linnear", "schedule"},
                                          {"number=float16", "number"},
                                          {"seed=-1", "seed"},
                                          {"measure_every=0", "measure_every"},
@@ -146,16 +163,74 @@ TEST_CASE("run config: labels tell stochastic from nearest where it is not the r
   CHECK(label({"rule.name=lmd", "plan.weights.rounding=nearest_even"}) == "lmd+nearest_even");
 }
 
-TEST_CASE("schedule: the cosine is within an ulp or two of cos^2, one at first, never zero") {
-  for (const std::uint64_t steps : {1u, 2u, 7u, 1500u}) {
-    CHECK(schedule_factor(Schedule::cosine, 1, steps) == 1);
-    for (std::uint64_t t = 1; t <= steps; ++t) {
-      CHECK(schedule_factor(Schedule::constant, t, steps) == 1);
-      const double half = 0x1.921fb54442d18p+0 * (static_cast<double>(t - 1) / static_cast<double>(steps));
-      // The library's cosine is within an ulp; the series loses an absolute 1e-16 near the end.
-      CHECK(std::fabs(schedule_factor(Schedule::cosine, t, steps) - std::cos(half) * std::cos(half)) < 1e-15);
-      CHECK(schedule_factor(Schedule::cosine, t, steps) > 0);
+TEST_CASE("run config: what was not asked for is not written, so that keys stay") {
+  const nlohmann::ordered_json json = to_json(config_of(plain));
+  for (const char* key : {"rule_overrides", "micro_batches", "multiplicative_schedule", "clip", "rate_reference",
+                          "measure", "sign_twin_eta"})
+    CHECK_FALSE(json.contains(key));
+  for (const char* key : {"gradient", "accumulator", "compensation", "residual", "decay", "states_used"})
+    CHECK_FALSE(json.at("plan").contains(key));
+  CHECK(json.at("schedule") == "constant");
+}
+
+TEST_CASE("run config: every new part is read, and written as it was read") {
+  const RunConfig config = config_of(
+      plain, {"schedule={shape: cosine, warmup: 5}", "multiplicative_schedule=linear", "clip={growing: 0.5}",
+              "rate_reference=2", "micro_batches=4", "rule_overrides=[{match: 'w*', eta: 0.5}]",
+              "measure={twin: true, dwell: true, harmful_window: 20, descent: true}",
+              "plan={scheme: bf16/bf16, compensation: kahan, decay: own_rounding, states_used: rounded, "
+              "gradient: {format: bf16}, accumulator: {format: bf16, rounding: stochastic}}"});
+  CHECK(config.schedule.warmup == 5);
+  CHECK(config.multiplicative_schedule.has_value());
+  CHECK(config.clipping == GradientClipping{ClippingKind::growing, 0.5});
+  CHECK(config.micro_batches == 4);
+  CHECK(config.rule_overrides.at(0).numbers.at("eta") == 0.5);
+  CHECK(config.extra == ExtraMeasurements{false, true, true, 20, true});
+  CHECK(config.plan.base.compensation == Compensation::kahan);
+  CHECK(config.plan.base.decay == DecayPlacement::own_rounding);
+  CHECK(config.plan.base.states_used == StatesUsed::rounded);
+  CHECK(*config.plan.base.gradient.format == unscaled(bf16));
+  CHECK(config.plan.base.accumulator.rounding == stochastic);
+  CHECK(rule_label(config.rule, config.plan) == "adamw+kahan");
+  const nlohmann::ordered_json json = to_json(config);
+  const RunConfig again = parse_run_config(YAML::Load(json.dump()), "again.yaml");
+  CHECK(to_json(again).dump() == json.dump());
+}
+
+TEST_CASE("run config: new parts refuse what they cannot do") {
+  for (const auto& bad : std::vector<Bad>{{"clip=hard", "clip"},
+                                         {"micro_batches=0", "micro_batches"},
+                                         {"micro_batches=257", "micro_batches"},
+                                         {"measure={twins: true}", "measure.twins"},
+                                         {"measure={twin: yes please}", "measure.twin"},
+                                         {"measure={results_only: true, twin: true}", "measure.results_only"},
+                                         {"rule_overrides={match: w}", "rule_overrides"},
+                                         {"rule_overrides=[{eta: 1}]", "rule_overrides[0].match"},
+                                         {"plan={scheme: bf16/fp32, compensation: kahn}", "plan.compensation"},
+                                         {"plan={scheme: bf16/fp32, decay: never}", "plan.decay"},
+                                         {"plan={scheme: bf16/fp32, placement: pytorch}", "plan.placement"},
+                                         {"plan={scheme: fp8/fp32, compensation: collage_light}", "plan"},
+                                         {"plan={scheme: bf16/fp8, compensation: collage_plus}", "plan"}}) {
+    CAPTURE(bad.setting);
+    CHECK(contains(error_with({bad.setting}), {"toy.yaml, key " + bad.key, "given '", "allowed: "}));
+  }
+  CHECK(contains(error_with({"rule={name: lmd, samples: 16}", "micro_batches=17"}), {"micro_batches"}));
+}
+
+TEST_CASE("run config: every placement is laid over the scheme") {
+  for (const std::string& name : placement_names()) {
+    CAPTURE(name);
+    const RunConfig config = config_of(plain, {"plan={scheme: bf16/fp32, placement: " + name + "}"});
+    const TensorPlan& plan = config.plan.base;
+    // Weights in the rule's own numbers refuse the rounding that a record spells out.
+    if (name != "transformer_engine") {
+      const std::string json = to_json(config).dump();
+      CHECK(to_json(parse_run_config(YAML::Load(json), "again")).dump() == json);
     }
+    CHECK((plan.compensation == Compensation::kahan) == (name == "optimi_kahan"));
+    CHECK((plan.weights.rounding == stochastic) == (name == "onetrainer_sr"));
+    CHECK((plan.decay == DecayPlacement::own_rounding) == (name == "optimi_kahan" || name == "onetrainer_sr"));
+    CHECK((*plan.weights.format == unscaled(fp32)) == (name == "transformer_engine"));
   }
 }
 

@@ -250,7 +250,7 @@ class InputTest(StepTest):
     def test_bad_options(self):
         def refused(*more, rule="adamw", plan="bf16/fp32"):
             return self.refused("--rule", rule, "--plan", plan, "--weights", "1", "--gradients", "1", *more)
-        self.assertIn("m_adam", refused(rule="adam"))
+        self.assertIn("m_adam", refused(rule="m_adamw"))
         self.assertIn("nearest is bf16", refused(plan="bf61/fp32"))
         self.assertIn("nearest is eta", refused("--set", "etta=1"))
         self.assertIn("rule.eta", refused("--set", "eta=fast"))

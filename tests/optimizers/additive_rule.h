@@ -15,9 +15,15 @@ struct Additive : PlainWeight {
   static Scalars<R> scalars(const Config&, const TensorConstants&, const StepInfo&) {
     return {};
   }
+  static TypicalStep typical_step(const Config&, const StepInfo&) noexcept { return {}; }
   template <class R>
-  static std::array<R, 1> update(const Scalars<R>&, const std::array<R, 1>&, const std::array<R, 1>& g,
-                                 std::array<R, 0>&) noexcept {
+  static std::array<R, 0> advance(const Scalars<R>&, const std::array<R, 1>&, const std::array<R, 1>&,
+                                  const std::array<R, 0>&) noexcept {
+    return {};
+  }
+  template <class R>
+  static std::array<R, 1> increment(const Scalars<R>&, const std::array<R, 1>&, const std::array<R, 1>& g,
+                                    const std::array<R, 0>&, const std::array<R, 0>&) noexcept {
     return {g[0]};
   }
 };

@@ -77,13 +77,15 @@ TEST_CASE("report: betas rounded to the parameter type would be other numbers") 
   CHECK(to_format(0.999, fp16) == 0.9990234375);
   CHECK(to_format(0.999, e4m3) == 1);
   CHECK(to_format(0.999, e5m2, RoundingMode::toward_zero) == 0.875);
-  Run<AdamW> a(plan_of("fp32"), {1.0}, {.eta = 0.1, .beta2 = 0.999});
-  Run<AdamW> b(plan_of("fp32"), {1.0}, {.eta = 0.1, .beta2 = 0.9999});
-  for (int t = 1; t <= 20; ++t) {
-    a.steps(1, {t % 2 ? 1.0 : 0.1}, t);
-    b.steps(1, {t % 2 ? 1.0 : 0.1}, t);
+  for (const char* scheme : {"fp32", "bf16/bf16"}) {
+    Run<AdamW> a(plan_of(scheme), {1.0}, {.eta = 0.1, .beta2 = 0.999});
+    Run<AdamW> b(plan_of(scheme), {1.0}, {.eta = 0.1, .beta2 = 0.9999});
+    for (int t = 1; t <= 20; ++t) {
+      a.steps(1, {t % 2 ? 1.0 : 0.1}, t);
+      b.steps(1, {t % 2 ? 1.0 : 0.1}, t);
+    }
+    CHECK(a.weights() != b.weights());
   }
-  CHECK(a.weights() != b.weights());
 }
 
 /// Significands of a binade of which a second moment stays under v <- round(beta2 v), by whole steps of
@@ -144,11 +146,11 @@ TEST_CASE("report: epsilon is added after the root") {
   const AdamW::Config config{.eta = 1.0, .eps = 1e-8};
   std::array<double, 2> state{};
   const auto c = AdamW::scalars<double>(config, {1}, {1, 1.0, 0});
-  const double zero = AdamW::update(c, std::array{1.0}, std::array{0.0}, state)[0];
+  const double zero = update_of<AdamW>(c, std::array{1.0}, std::array{0.0}, state)[0];
   CHECK(zero == 0);
   // v = 0 with a gradient of 1e-170, whose square underflows: m^ / eps, not infinity.
   state = {};
-  const double tiny = AdamW::update(c, std::array{1.0}, std::array{1e-170}, state)[0];
+  const double tiny = update_of<AdamW>(c, std::array{1.0}, std::array{1e-170}, state)[0];
   CHECK(std::isfinite(tiny));
 }
 

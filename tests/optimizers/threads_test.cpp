@@ -41,19 +41,20 @@ std::vector<R> gradients_at(std::uint32_t step, std::size_t size, std::size_t sl
 }
 
 template <class Rule, class R>
-std::uint64_t run(const std::string& scheme, Rounding rounding, ThreadPool* pool, std::size_t rows = 11) {
-  const TensorInfo info{"w", 5, {rows, 48}, 0};
+std::uint64_t run(const std::string& scheme, Rounding rounding, ThreadPool* pool,
+                  const typename Rule::Config& config = {}) {
+  const TensorInfo info{"w", 5, {11, 48}, 0};
   TensorPlan plan = parse_scheme(scheme).of(info);
   for (SlotPlan* slot : {&plan.weights, &plan.first_moment, &plan.second_moment}) slot->rounding = rounding;
   std::vector<double> start(info.size());
   for (std::size_t i = 0; i < start.size(); ++i) start[i] = i % 17 == 0 ? 0.0 : test::log_spread(4, 0, i, 6);
-  OptimizedTensor<Rule, R> tensor(info, plan, start);
+  OptimizedTensor<Rule, R> tensor(info, plan, start, config, 42);
   NoProbe probe;
   for (std::uint32_t t = 1; t <= steps; ++t) {
     std::array<std::vector<R>, Rule::weight_slots.size()> gradients;
     for (std::size_t slot = 0; slot < gradients.size(); ++slot)
       gradients[slot] = gradients_at<R>(t, info.size(), slot);
-    tensor.step({}, {t, 1.0, 42}, gradients, pool, probe);
+    tensor.step(config, {t, 1.0, 42}, gradients, pool, probe);
   }
   return hash_of(tensor);
 }
@@ -69,7 +70,7 @@ std::uint64_t run_scheme(const std::string& scheme, Rounding rounding, ThreadPoo
 }
 
 TEST_CASE_TEMPLATE("threads: the bytes are the same with no pool and with 1, 2 or 3 threads, and pinned",
-                   Rule, AdamW, Madam, Lmd, MAdam) {
+                   Rule, AdamW, Madam, Lmd, MAdam, Sgd, Adam, IntegerMadam, LnsMadam, MAdamWorkshop) {
   ThreadPool one(1), two(2), three(3);
   const auto& expected = test::golden_hashes.at(std::string(Rule::name));
   REQUIRE(expected.size() == schemes.size());
@@ -83,6 +84,44 @@ TEST_CASE_TEMPLATE("threads: the bytes are the same with no pool and with 1, 2 o
       for (ThreadPool* pool : {&one, &two, &three})
         CHECK(run_scheme<Rule>(schemes[s], rounding, pool) == alone);
     }
+}
+
+/// Calls see(name, rule, config) for the modes of the rules that change a step.
+template <class See>
+void for_each_mode(See&& see) {
+  see("sgd nesterov", Sgd{}, Sgd::Config{.dampening = 0.5, .momentum = Sgd::Momentum::nesterov});
+  see("sgd coupled", Sgd{}, Sgd::Config{.weight_decay = 0.1, .decay = Sgd::Decay::coupled});
+  see("adam with decay", Adam{}, Adam::Config{.weight_decay = 0.1});
+  see("integer_madam nearest", IntegerMadam{},
+      IntegerMadam::Config{.initial_k = IntegerMadam::InitialK::nearest});
+  see("lns_madam natural_base", LnsMadam{}, LnsMadam::Config{.weight_decay = 0.1});
+  see("lns_madam same_base", LnsMadam{},
+      LnsMadam::Config{.weight_decay = 0.1, .decay_base = LnsMadam::DecayBase::same_base});
+  see("m_adam exp2", MAdam{}, MAdam::Config{.mult_mode = MAdam::MultMode::exp2, .exponent_decay = 0.1});
+  see("m_adam rho_unsigned", MAdam{},
+      MAdam::Config{.mult_mode = MAdam::MultMode::rho_unsigned, .p_scale = 3});
+  see("m_adam log1p_capped", MAdam{},
+      MAdam::Config{.mult_mode = MAdam::MultMode::log1p_capped,
+                    .eps_placement = MAdam::EpsPlacement::floor,
+                    .tau_relative = 1e-6,
+                    .g_e_bound = 1e19});
+  see("lmd seed", Lmd{}, Lmd::Config{.exponent = Lmd::Exponent::seed});
+  see("lmd kl", Lmd{}, Lmd::Config{.regulariser = Lmd::Regulariser::kl});
+  see("lmd lie_group", Lmd{}, Lmd::Config{.regulariser = Lmd::Regulariser::lie_group, .temperature = 0.006});
+  see("lmd two_inits", Lmd{}, Lmd::Config{.initial = Lmd::Initial::two_inits});
+}
+
+TEST_CASE("threads: so are the bytes of every mode") {
+  ThreadPool two(2);
+  for_each_mode([&]<class Rule>(const char* name, Rule, const auto& config) {
+    for (const Rounding rounding : {nearest_even, stochastic}) {
+      CAPTURE(std::string(name));
+      CAPTURE(to_string(rounding));
+      const std::uint64_t alone = run<Rule, float>("bf16/bf16", rounding, nullptr, config);
+      CHECK(alone == test::golden_mode_hashes.at(name)[rounding == stochastic]);
+      CHECK(run<Rule, float>("bf16/bf16", rounding, &two, config) == alone);
+    }
+  });
 }
 
 TEST_CASE("threads: stochastic rounding and nearest rounding differ, and so do two seeds") {

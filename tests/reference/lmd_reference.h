@@ -1,68 +1,93 @@
 #pragma once
 #include <array>
+#include <string>
 
 #include "emulation/elementary.h"
 #include "tests/reference/beta_power.h"
+#include "tests/reference/plain_weight.h"
 
 namespace halfulp::reference {
 
-/// One of the two positive parts of a weight under LMD. direction: +1 where the part is added, -1 where it is
-/// subtracted.
-template <class Real>
-struct LmdPart {
-  int direction;
-  double beta1, beta2;
-  Real momentum = Real(0);
-
-  /// Contribution to the sampled weight under noise z.
-  Real sampled(double sigma, const Real& m, const Real& z) const {
-    return m * elementary::exp(Real(sigma) * z);
-  }
-  /// d loss / d log m, given the gradient d of the sampled weight.
-  Real log_gradient(double sigma, const Real& m, const Real& z, const Real& d) const {
-    const Real product = sampled(sigma, m, z) * d;
-    return direction > 0 ? product : Real(-product);
-  }
-  /// What is added to m: m (exp(-alpha (sign + lambda)) - 1), the sign of a look-ahead average, which is then
-  /// discarded; the stored average decays by beta2.
-  Real increment(double alpha, double lambda, const Real& m, const Real& gradient) {
-    MovingAverage<Real> ahead{beta1, momentum}, stored{beta2, momentum};
-    ahead.feed(gradient);
-    stored.feed(gradient);
-    momentum = stored.value;
-    Real sign = ahead.value;  // of +-0 and NaN: itself
-    if (ahead.value > Real(0)) sign = Real(1);
-    if (ahead.value < Real(0)) sign = Real(-1);
-    return m * elementary::expm1(-Real(alpha) * (sign + Real(lambda)));
-  }
-};
-
-/// LMD of one weight, reconstructed: w = m+ e+ - m- e-, e = exp(sigma z).
+/// LMD of one weight, reconstructed: two positive parts, w = m+ e+ - m- e-, each e = exp(sigma z).
 template <class Real>
 class LmdReference {
  public:
-  LmdReference(double alpha, double beta1, double beta2, double sigma, double lambda)
-      : alpha_(alpha), sigma_(sigma), lambda_(lambda), parts_{{{+1, beta1, beta2}, {-1, beta1, beta2}}} {}
+  struct Options {
+    double alpha, beta1, beta2, sigma;
+    double lambda = 0;
+    bool exponent_is_gradient = false;
+    std::string regulariser = "constant";                   ///< or "prior" or "energy"
+    double prior_log = 0, prior_width = 1;                  ///< of prior: log m0 and s0
+    double delta = 0, temperature = 0;                      ///< of energy
+    double sigma_shared = 0;                                ///< of the deviate that a tensor shares
+    double knee = std::numeric_limits<double>::infinity();  ///< where the view turns logarithmic
+  };
+  explicit LmdReference(const Options& options) : o_(options) {}
 
-  Real view(const std::array<Real, 2>& m, const std::array<Real, 2>& z) const {
-    return parts_[0].sampled(sigma_, m[0], z[0]) - parts_[1].sampled(sigma_, m[1], z[1]);
+  Real view(const std::array<Real, 2>& m, const std::array<Real, 2>& z, const Real& shared) const {
+    const Real w = sample(m, z, shared);
+    const Real knee(o_.knee);
+    if (w > knee) return knee + elementary::log1p(Real(w - knee));
+    if (w < -knee) return -(knee + elementary::log1p(Real(-w - knee)));
+    return w;
   }
-  std::array<Real, 2> log_gradients(const std::array<Real, 2>& m, const std::array<Real, 2>& z,
-                                    const Real& d) const {
-    return {parts_[0].log_gradient(sigma_, m[0], z[0], d), parts_[1].log_gradient(sigma_, m[1], z[1], d)};
+
+  /// d loss / d log m of both parts, given the derivative d by the view.
+  std::array<Real, 2> gradients(const std::array<Real, 2>& m, const std::array<Real, 2>& z,
+                                const Real& shared, const Real& d) const {
+    using std::fabs;
+    const Real beyond = fabs(sample(m, z, shared)) - Real(o_.knee);
+    const Real by_sample = beyond > Real(0) ? Real(d / (Real(1) + beyond)) : d;
+    return {m[0] * factor(z[0], shared) * by_sample, Real(-(m[1] * factor(z[1], shared) * by_sample))};
   }
-  std::array<Real, 2> increments(double schedule, const std::array<Real, 2>& m,
+
+  /// What is added to each part: m (exp(-alpha (direction + regulariser)) - 1). The direction is the sign of a
+  /// look-ahead average, which is then discarded, or the gradient; the stored average decays by beta2.
+  std::array<Real, 2> increments(Rates now, const std::array<Real, 2>& m,
                                  const std::array<Real, 2>& gradients) {
-    const double rate = alpha_ * schedule;
-    return {parts_[0].increment(rate, lambda_, m[0], gradients[0]),
-            parts_[1].increment(rate, lambda_, m[1], gradients[1])};
+    const Real rate(o_.alpha * now.schedule);
+    std::array<Real, 2> u;
+    for (std::size_t part = 0; part < 2; ++part) {
+      MovingAverage<Real> ahead{o_.beta1, momentum_[part]}, stored{o_.beta2, momentum_[part]};
+      ahead.feed(gradients[part]);
+      stored.feed(gradients[part]);
+      momentum_[part] = stored.value;
+      Real direction = ahead.value;  // the sign of +-0 and NaN is itself
+      if (ahead.value > Real(0)) direction = Real(1);
+      if (ahead.value < Real(0)) direction = Real(-1);
+      if (o_.exponent_is_gradient) direction = gradients[part];
+      u[part] = elementary::expm1(Real(-rate * (direction + pull(m, part)))) * m[part];
+    }
+    return u;
   }
 
-  std::vector<Real> states() const { return {parts_[0].momentum, parts_[1].momentum}; }
+  std::vector<Real> states() const { return {momentum_[0], momentum_[1]}; }
 
  private:
-  double alpha_, sigma_, lambda_;
-  std::array<LmdPart<Real>, 2> parts_;
+  Real factor(const Real& z, const Real& shared) const {
+    Real exponent = Real(o_.sigma) * z;
+    if (o_.sigma_shared != 0) exponent = exponent + Real(o_.sigma_shared) * shared;
+    return elementary::exp(exponent);
+  }
+  Real sample(const std::array<Real, 2>& m, const std::array<Real, 2>& z, const Real& shared) const {
+    return m[0] * factor(z[0], shared) - m[1] * factor(z[1], shared);
+  }
+  /// The regulariser's part of d / d log m.
+  Real pull(const std::array<Real, 2>& m, std::size_t part) const {
+    if (o_.regulariser == "prior") {
+      if (m[part] == Real(0)) return Real(0);
+      const Real away = elementary::log(m[part]) - Real(o_.prior_log);
+      return away * Real(1 / (o_.prior_width * o_.prior_width));
+    }
+    if (o_.regulariser == "energy") {
+      const Real weight = m[0] - m[1], own = Real(o_.delta) * m[part];
+      return (part == 0 ? own * weight : own * -weight) - Real(o_.temperature);
+    }
+    return Real(o_.lambda);
+  }
+
+  Options o_;
+  std::array<Real, 2> momentum_{Real(0), Real(0)};
 };
 
 }  // namespace halfulp::reference

@@ -1,0 +1,9 @@
+#include "optimizers/rule_on_tensor.h"
+
+namespace halfulp {
+
+template std::unique_ptr<TensorOptimizer<double>> make_tensor_optimizer(const AnyRule&, const TensorInfo&,
+                                                                        const TensorPlan&, std::span<const double>,
+                                                                        std::uint64_t);
+
+}  // namespace halfulp
