@@ -2,6 +2,7 @@
 
 #include "experiments/program/command.h"
 #include "experiments/program/progress.h"
+#include "experiments/program/table.h"
 #include "experiments/sweep.h"
 #include "formats/error.h"
 
@@ -20,6 +21,22 @@ struct RunOptions {
 
 std::string number(const Json& value) {
   return value.is_number() ? fmt::format("{:.6g}", value.get<double>()) : "not finite";
+}
+
+/// What each tensor lost, where there are several.
+std::string tensor_table(const Json& tensors) {
+  std::vector<std::vector<std::string>> rows{
+      {"tensor", "stagnation", "delivered", "trapped", "refused flips", "scale growth", "frozen states"}};
+  for (const auto& [name, counted] : tensors.items()) {
+    std::string frozen;
+    for (const auto& [state, share] : counted.at("frozen_states").items())
+      frozen += (frozen.empty() ? "" : ", ") + state + " " + fmt::format("{:.3g}", share.get<double>());
+    rows.push_back({name});
+    for (const char* what : {"stagnation", "delivered", "trapped_share", "refused_flips", "scale_growth"})
+      rows.back().push_back(fmt::format("{:.3g}", counted.at(what).get<double>()));
+    rows.back().push_back(frozen.empty() ? "-" : frozen);
+  }
+  return aligned(rows);
 }
 
 /// The record in a few lines that a person reads.
@@ -49,9 +66,16 @@ std::string summary(const Json& record) {
   line("steps that changed something", record.at("measurements").at("changed_steps"));
   if (record.contains("signs"))
     for (const auto& [what, value] : record.at("signs").items()) line(("signs, " + what).c_str(), value);
+  line("growth by scales alone", all.at("scale_runaway").at("growth"));
+  line("steps ten times the usual", all.at("exploding_steps").at("exploding"));
+  for (const auto& [state, counted] : all.at("states").items())
+    line(("frozen, " + state).c_str(), counted.at("frozen_share"));
+  if (all.at("weight_decay").at("elements") != 0) line("weight decay lost, share", all.at("weight_decay").at("lost_share"));
   if (record.contains("final_weights"))
     text += fmt::format("  {:<28}{}\n", "final weights", record.at("final_weights").dump());
-  return text + fmt::format("  {:<28}{}\n", "hash of all stored bytes", record.at("hash").get<std::string>());
+  text += fmt::format("  {:<28}{}\n", "hash of all stored bytes", record.at("hash").get<std::string>());
+  if (record.at("measurements").contains("tensors")) text += "\n" + tensor_table(record.at("measurements").at("tensors"));
+  return text;
 }
 
 void run_command(const RunOptions& options) {

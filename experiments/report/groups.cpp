@@ -67,7 +67,7 @@ void tell_apart(const std::vector<Group*>& groups) {
   }
   for (const std::string& path : paths) {
     std::set<std::string> values;
-    for (auto& settings : all) values.insert(settings.try_emplace(path, "none").first->second);
+    for (auto& settings : all) values.insert(settings.try_emplace(path, "default").first->second);
     if (values.size() < 2) continue;
     for (std::size_t i = 0; i < groups.size(); ++i)
       groups[i]->settings +=

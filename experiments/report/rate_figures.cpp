@@ -43,8 +43,11 @@ std::vector<std::string> labels_of(const ProblemRuns& problem, const std::string
 ReportFigure rate_figure(const ProblemRuns& problem, const std::string& scheme, const std::vector<std::string>& labels,
                          const std::string& part) {
   std::vector<Series> curves;
-  for (const std::string& label : labels) {
-    Series curve = series_like(label, curves.size(), label);
+  for (std::size_t place = 0; place < labels.size(); ++place) {
+    const std::string& label = labels[place];
+    // By place, not by rule: up to 35 lines of one picture then differ in colour or dash.
+    Series curve{label, SeriesStyle::line_and_points, static_cast<int>(1 + place % 7), static_cast<int>(place % 5),
+                 {}, {}};
     std::vector<Series> bars;
     for (const auto& [rate, group] : best_by_rate(problem, scheme, label)) {
       const Spread loss = group->spread("/result/" + problem.split + "/loss");
@@ -59,7 +62,6 @@ ReportFigure rate_figure(const ProblemRuns& problem, const std::string& scheme, 
       bars.push_back(std::move(bar));
     }
     if (curve.x.empty()) continue;
-    curve.style = SeriesStyle::line_and_points;
     curves.push_back(std::move(curve));
     curves.insert(curves.end(), bars.begin(), bars.end());
   }

@@ -35,7 +35,7 @@ constexpr std::array<Column, 8> columns{{
     {"exploding", "exploding steps", "share of updates beyond ten usual ones",
      "Share of the updates that exceed ten times what a step of the rule usually is: a second moment stored as zero "
      "divides by epsilon.",
-     1e-4, AxisScale::log10},
+     1e-4, AxisScale::linear},
     {"decay_lost", "lost weight decay", "share of elements whose decay had no effect",
      "Share of the elements that are stored as they would be without weight decay.", 0.05, AxisScale::linear},
     {"frozen v", "frozen second moments", "share of wanted changes rounded away",
@@ -73,7 +73,10 @@ std::vector<ReportFigure> trace_figures(const ProblemRuns& problem) {
     for (const Group& group : problem.groups) {
       Line line = line_of(group, column);
       // On a log axis only what is above zero can be drawn.
-      if (line.x.size() >= 2 && line.largest > 0) lines.push_back(std::move(line));
+      const bool can_be_drawn = column.scale == AxisScale::linear
+                                    ? std::any_of(line.y.begin(), line.y.end(), [](double y) { return std::isfinite(y); })
+                                    : line.largest > 0;
+      if (line.x.size() >= 2 && can_be_drawn) lines.push_back(std::move(line));
     }
     std::stable_sort(lines.begin(), lines.end(), [](const Line& a, const Line& b) { return a.largest > b.largest; });
     if (lines.empty() || lines.front().largest < column.shows_from) continue;
@@ -94,7 +97,8 @@ std::vector<ReportFigure> trace_figures(const ProblemRuns& problem) {
                        file_stem(column.name),
                        {std::string(column.title) + ": " + problem.name,
                         {"step", AxisScale::linear, 0.0, std::nullopt},
-                        {column.axis, column.scale, std::nullopt, std::nullopt},
+                        {column.axis, column.scale,
+                         column.scale == AxisScale::linear ? std::optional(0.0) : std::nullopt, std::nullopt},
                         std::move(series)}});
   }
   return figures;
