@@ -71,6 +71,14 @@ std::string summary(const Json& record) {
   for (const auto& [state, counted] : all.at("states").items())
     line(("frozen, " + state).c_str(), counted.at("frozen_share"));
   if (all.at("weight_decay").at("elements") != 0) line("weight decay lost, share", all.at("weight_decay").at("lost_share"));
+  const Json& measurements = record.at("measurements");
+  if (measurements.contains("harmful_stagnation"))
+    for (const Json& slot : measurements.at("harmful_stagnation"))
+      if (!slot.at("harmful_share").empty())
+        line(("harmful, last window, " + slot.at("tensor").get<std::string>()).c_str(), slot.at("harmful_share").back());
+  if (measurements.contains("dwell"))
+    for (const Json& slot : measurements.at("dwell"))
+      line(("longest near zero, " + slot.at("tensor").get<std::string>()).c_str(), slot.at("near_zero").at("longest"));
   if (record.contains("final_weights"))
     text += fmt::format("  {:<28}{}\n", "final weights", record.at("final_weights").dump());
   text += fmt::format("  {:<28}{}\n", "hash of all stored bytes", record.at("hash").get<std::string>());

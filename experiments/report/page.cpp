@@ -135,6 +135,9 @@ std::string problem_html(const ProblemRuns& problem, const std::vector<FigureSec
       html += fmt::format("<h3>weights and states {}</h3>\n{}", html_text(scheme),
                           html_table(model_table(problem, scheme)));
     html += paragraph(std::string(model_table_key) + "Bold: the smallest loss of the scheme.", "note");
+    if (const Table tensors = tensor_table(problem); !tensors.rows.empty())
+      html += "<h3>By tensor</h3>\n<div class=\"small\">" + html_table(tensors) + "</div>\n" +
+              paragraph(tensor_table_key, "note");
   } else {
     html += html_table(toy_table(problem)) + paragraph(toy_table_key, "note");
   }

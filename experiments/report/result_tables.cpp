@@ -117,6 +117,31 @@ Table toy_table(const ProblemRuns& problem) {
   return table;
 }
 
+const char* const tensor_table_key =
+    "Means over the seeds. scales: growth by scales alone of weights without an outward update. explode: share of updates "
+    "beyond ten usual ones. frozen v: share of the wanted changes of the second moment that are rounded away.";
+
+Table tensor_table(const ProblemRuns& problem) {
+  Table table{{"scheme", "rule", "tensor", "stagn", "deliv", "trapped", "refused", "scales", "explode", "frozen v"},
+              {},
+              {0, 1, 2}};
+  for (const std::string& scheme : problem.schemes())
+    for (const Group* group : problem.best_of(scheme)) {
+      const Json::json_pointer tensors("/measurements/tensors");
+      if (!group->runs.front()->contains(tensors)) continue;
+      for (const auto& [name, counted] : group->runs.front()->at(tensors).items()) {
+        const auto mean = [group, tensor = std::string(name)](const char* what) {
+          return group->mean("/measurements/tensors/" + tensor + "/" + what);
+        };
+        table.rows.push_back({scheme, group->row_name(), name, share_text(mean("stagnation")),
+                              share_text(mean("delivered")), share_text(mean("trapped_share")),
+                              share_text(mean("refused_flips")), weight_text(mean("scale_growth")),
+                              share_text(mean("exploding")), share_text(mean("frozen_states/v"))});
+      }
+    }
+  return table;
+}
+
 Table settings_table(const ProblemRuns& problem) {
   Table table{{"scheme", "rule", "rates", "weights", "first moment", "second moment", "steps", "seeds"},
               {},

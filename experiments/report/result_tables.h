@@ -14,6 +14,11 @@ Table model_table(const ProblemRuns& problem, const std::string& scheme);
 /// What its columns mean.
 extern const char* const model_table_key;
 
+/// What each tensor lost under the best setting of each rule, where there are several tensors: a row for each scheme,
+/// rule and tensor.
+Table tensor_table(const ProblemRuns& problem);
+extern const char* const tensor_table_key;
+
 /// Rows scheme and rule of one toy problem.
 Table toy_table(const ProblemRuns& problem);
 extern const char* const toy_table_key;

@@ -19,7 +19,7 @@ struct Column {
   AxisScale scale;
 };
 
-constexpr std::array<Column, 8> columns{{
+constexpr Column columns[] = {
     {"scale_growth", "scales that run away", "growth by scales alone",
      "Factor by which weights without an outward update grew, through their scales alone. 1 is right; a scale that "
      "follows the largest weight drags the others along.",
@@ -43,7 +43,10 @@ constexpr std::array<Column, 8> columns{{
     {"twin_distance", "distance to the double twin", "|w - twin| / |twin|",
      "Relative distance of the stored weights to a twin in double that sees the same gradients.", 1e-3,
      AxisScale::log10},
-}};
+    {"log_deviation", "spread of the weights", "standard deviation of ln |w|",
+     "Standard deviation of the logarithms of the weights that are not zero, that is of the log-normal fitted to them.",
+     0.01, AxisScale::linear},
+};
 
 constexpr std::size_t most_lines = 8;
 
