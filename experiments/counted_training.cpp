@@ -12,9 +12,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// A trace has a column of weights only where a person could follow them.
-constexpr std::size_t followed_weights = 4;
-
 bool all_finite(const auto& weights) {
   for (const auto& tensor : weights)
     if (!std::isfinite(amax(std::span(std::as_const(tensor))))) return false;

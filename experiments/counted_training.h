@@ -9,6 +9,9 @@
 
 namespace halfulp {
 
+/// A record lists weights one by one only where a person could follow them.
+inline constexpr std::size_t followed_weights = 4;
+
 /// Called now and then with the number of finished steps.
 using StepProgress = std::function<void(std::uint64_t steps)>;
 

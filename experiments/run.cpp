@@ -65,7 +65,7 @@ Json run_as(const RunConfig& config, SharedWork& shared, ThreadPool* pool, const
     record["measurements"] = counted.measurements();
     record["trace"] = counted.trace();
   }
-  if (flat.size() <= 4) record["final_weights"] = flat;  // as many as a person could follow
+  if (flat.size() <= followed_weights) record["final_weights"] = flat;
   record["hash"] = hex16(counted.training().hash());
   return record;
 }

@@ -50,13 +50,13 @@ std::string summary(const Json& record) {
       record.contains("diverged_at") ? fmt::format(" at step {}\n", record.at("diverged_at").dump()) : "\n";
   if (record.contains("result"))
     for (const auto& [split, result] : record.at("result").items())
-      text += fmt::format("  {:<28}{}{}\n", "loss (" + split + ")", number(result.at("loss")),
+      text += fmt::format("  {:<38}{}{}\n", "loss (" + split + ")", number(result.at("loss")),
                           result.contains("accuracy") ? ", accuracy " + number(result.at("accuracy")) : "");
   if (!record.contains("measurements"))
-    return text + fmt::format("  {:<28}{}\n", "hash of all stored bytes", record.at("hash").get<std::string>());
+    return text + fmt::format("  {:<38}{}\n", "hash of all stored bytes", record.at("hash").get<std::string>());
   const Json& all = record.at("measurements").at("all");
   const auto line = [&](const char* what, const Json& value) {
-    text += fmt::format("  {:<28}{}\n", what, number(value));
+    text += fmt::format("  {:<38}{}\n", what, number(value));
   };
   line("stagnation share", all.at("stagnation").at("share"));
   line("delivered ratio", all.at("delivery").at("ratio"));
@@ -80,8 +80,8 @@ std::string summary(const Json& record) {
     for (const Json& slot : measurements.at("dwell"))
       line(("longest near zero, " + slot.at("tensor").get<std::string>()).c_str(), slot.at("near_zero").at("longest"));
   if (record.contains("final_weights"))
-    text += fmt::format("  {:<28}{}\n", "final weights", record.at("final_weights").dump());
-  text += fmt::format("  {:<28}{}\n", "hash of all stored bytes", record.at("hash").get<std::string>());
+    text += fmt::format("  {:<38}{}\n", "final weights", record.at("final_weights").dump());
+  text += fmt::format("  {:<38}{}\n", "hash of all stored bytes", record.at("hash").get<std::string>());
   if (record.at("measurements").contains("tensors")) text += "\n" + tensor_table(record.at("measurements").at("tensors"));
   return text;
 }
