@@ -16,7 +16,7 @@ struct CeilingTrap {
 
   void see(const ElementStep& e) noexcept {
     if (!e.grid) return;
-    const StoredGrid old{e.grid->element, e.multiplier_before.value_or(e.grid->multiplier)};
+    const StoredGrid old{e.grid->element, e.multiplier_before.value_or(e.grid->multiplier), e.grid->ends};
     if (e.is_outward_from(e.before) && is_beyond(e.wanted, e.before) && old.is_at_end(e.before)) {
       ++pressed;
       released += is_beyond(e.after, e.before);

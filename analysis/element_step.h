@@ -18,7 +18,8 @@ struct ElementStep {
   double typical = 0;        ///< how far a step of its rule usually moves such a weight; 0: nobody says
   double decay = 0;          ///< the part of update that is decoupled weight decay
   double without_decay = 0;  ///< what would be stored had there been none; meaningless where decay is 0
-  bool second_moment_lost = false;  ///< that it explodes(), and is_second_moment_lost()
+  bool second_moment_lost = false;    ///< that it explodes(), and is_second_moment_lost()
+  std::optional<double> known_gap{};  ///< gap(), where it is known already
 
   bool is_finite() const noexcept {
     return std::isfinite(before) && std::isfinite(gradient) && std::isfinite(update) &&
@@ -29,6 +30,7 @@ struct ElementStep {
   /// Distance from `unmoved` to its neighbour in the update's direction, under this step's scale; nullopt where there
   /// is no neighbour or no grid.
   std::optional<double> gap() const noexcept {
+    if (known_gap) return known_gap;
     return grid && !has_zero_scale() ? grid->gap(unmoved, update > 0) : std::nullopt;
   }
   /// Whether it moves more than ten times as far as its rule usually does.
@@ -54,13 +56,13 @@ bool is_second_moment_lost(std::span<const StateRecord<R>> states, std::size_t i
   return (first_before && zero_before) || (first_after && zero_after);
 }
 
-/// Element i of a tile.
+/// Element i of a tile. ends: of its slot's element format, from whoever goes through many elements.
 template <class R>
-ElementStep element_of(const TileRecord<R>& tile, std::size_t i) noexcept {
+ElementStep element_of(const TileRecord<R>& tile, std::size_t i, const FormatEnds* ends = nullptr) noexcept {
   ElementStep e{tile.before[i], tile.gradient[i], tile.update[i], tile.wanted[i],
                 tile.after[i],  tile.unmoved[i],  std::nullopt,   is_stochastic(tile.plan.rounding.mode)};
   if (tile.plan.format && !tile.multiplier.empty())
-    e.grid = StoredGrid{tile.plan.format->element, tile.multiplier[i]};
+    e.grid = StoredGrid{tile.plan.format->element, tile.multiplier[i], ends};
   if (!tile.multiplier_before.empty()) e.multiplier_before = tile.multiplier_before[i];
   e.typical = tile.typical.at(e.before);
   if (!tile.decay.empty()) {
@@ -68,6 +70,7 @@ ElementStep element_of(const TileRecord<R>& tile, std::size_t i) noexcept {
     e.without_decay = tile.without_decay[i];
   }
   e.second_moment_lost = e.explodes() && is_second_moment_lost(tile.states, i);
+  if (ends && e.update != 0) e.known_gap = e.gap();  // asked for more than once
   return e;
 }
 

@@ -37,9 +37,10 @@ inline std::optional<double> neighbour(const ScalarFormat& f, double value, bool
 
 /// The ends of a format, for those who look at many of its numbers.
 struct FormatEnds {
-  double lowest, largest;
+  double lowest, largest, min_positive;
 
-  explicit FormatEnds(const ScalarFormat& f) noexcept : lowest(f.lowest()), largest(f.max_finite()) {}
+  explicit FormatEnds(const ScalarFormat& f) noexcept
+      : lowest(f.lowest()), largest(f.max_finite()), min_positive(f.min_positive()) {}
 
   /// The end below or above zero as it is stored under a multiplier: fl32(end * multiplier); exact without a scale.
   double stored(bool negative, double multiplier) const noexcept {
@@ -56,6 +57,7 @@ struct FormatEnds {
 struct StoredGrid {
   ScalarFormat element;
   double multiplier;
+  const FormatEnds* ends = nullptr;  ///< of the element, where they are known already
 
   /// Distance from a stored value to its neighbour above or below; nullopt at the end of the format.
   /// in: value stored under this multiplier: fl32(q * multiplier), so that q is the element nearest to the
@@ -75,10 +77,13 @@ struct StoredGrid {
 
   /// As it is stored: fl32(min_positive * multiplier). Exact without a scale.
   double smallest_positive() const noexcept {
-    return multiplier == 1 ? element.min_positive() : to_float(element.min_positive() * multiplier);
+    const double smallest = ends ? ends->min_positive : element.min_positive();
+    return multiplier == 1 ? smallest : to_float(smallest * multiplier);
   }
   /// Whether a stored value other than zero is the last one outward, on its side of zero.
-  bool is_at_end(double value) const noexcept { return FormatEnds(element).is_last(value, multiplier); }
+  bool is_at_end(double value) const noexcept {
+    return ends ? ends->is_last(value, multiplier) : FormatEnds(element).is_last(value, multiplier);
+  }
 };
 
 }  // namespace halfulp

@@ -54,8 +54,8 @@ struct TailDenominator {
   }
 };
 
-inline float square_root(float x) noexcept { return std::sqrt(x); }
-inline double square_root(double x) noexcept { return std::sqrt(x); }
+HALFULP_HD inline float square_root(float x) noexcept { return std::sqrt(x); }
+HALFULP_HD inline double square_root(double x) noexcept { return std::sqrt(x); }
 
 /// An integer below 2^32 to the nearest Real: both halves and the upper product are exact.
 template <class Real>

@@ -17,20 +17,33 @@ struct Philox4x32 {
   static constexpr int rounds = 10;
 };
 
-/// 128 random bits, a pure function of counter and key: Philox4x32 with 10 rounds.
+/// Both halves of the product of two words.
+template <class Bits>
+struct WideProduct {
+  Bits high, low;
+};
+HALFULP_HD constexpr WideProduct<std::uint32_t> wide_product(std::uint32_t a, std::uint32_t b) noexcept {
+  const std::uint64_t product = std::uint64_t{a} * b;
+  return {static_cast<std::uint32_t>(product >> 32), static_cast<std::uint32_t>(product)};
+}
+
+/// 128 random bits, a pure function of counter and key: Philox4x32 with 10 rounds. Bits: a word, or a vector of words
+/// with a wide_product() of its own.
 /// errors: none (total function)
 /// source: Salmon et al. 2011; word order as in Random123, whose known answers it reproduces
-HALFULP_HD constexpr PhiloxCounter philox4x32_10(PhiloxCounter counter, PhiloxKey key) noexcept {
+template <class Bits = std::uint32_t>
+HALFULP_LANES constexpr std::array<Bits, 4> philox4x32_10(std::array<Bits, 4> counter,
+                                                          PhiloxKey key) noexcept {
   using P = Philox4x32;
-  std::uint32_t c0 = counter[0], c1 = counter[1], c2 = counter[2], c3 = counter[3];
+  Bits c0 = counter[0], c1 = counter[1], c2 = counter[2], c3 = counter[3];
   std::uint32_t k0 = key[0], k1 = key[1];
   for (int round = 0; round < P::rounds; ++round) {
-    const std::uint64_t product_0 = std::uint64_t{P::multiplier_0} * c0;
-    const std::uint64_t product_1 = std::uint64_t{P::multiplier_1} * c2;
-    c0 = static_cast<std::uint32_t>(product_1 >> 32) ^ c1 ^ k0;
-    c1 = static_cast<std::uint32_t>(product_1);
-    c2 = static_cast<std::uint32_t>(product_0 >> 32) ^ c3 ^ k1;
-    c3 = static_cast<std::uint32_t>(product_0);
+    const auto product_0 = wide_product(Bits(P::multiplier_0), c0),
+               product_1 = wide_product(Bits(P::multiplier_1), c2);
+    c0 = product_1.high ^ c1 ^ Bits(k0);
+    c1 = product_1.low;
+    c2 = product_0.high ^ c3 ^ Bits(k1);
+    c3 = product_0.low;
     k0 += P::weyl_0;
     k1 += P::weyl_1;
   }

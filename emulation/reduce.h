@@ -36,7 +36,7 @@ Real ordered_sum(std::size_t n, Term term) noexcept {
 /// The bits of magnitudes order as the magnitudes do, and every NaN lies above infinity, so an integer
 /// maximum propagates NaN whatever the order.
 template <class Real>
-Real largest_magnitude(std::span<const Real> x) noexcept {
+HALFULP_HD Real largest_magnitude(std::span<const Real> x) noexcept {
   using Bits = typename Lane<Real>::Bits;
   constexpr Bits magnitude = std::numeric_limits<Bits>::max() >> 1;
   Bits largest = 0;
@@ -95,8 +95,8 @@ inline double dot_in_double(std::span<const float> x, std::span<const float> y) 
 }
 
 /// The largest |x_i|, exact; NaN if any x_i is NaN, 0 if there is none.
-inline float amax(std::span<const float> x) noexcept { return detail::largest_magnitude(x); }
-inline double amax(std::span<const double> x) noexcept { return detail::largest_magnitude(x); }
+HALFULP_HD inline float amax(std::span<const float> x) noexcept { return detail::largest_magnitude(x); }
+HALFULP_HD inline double amax(std::span<const double> x) noexcept { return detail::largest_magnitude(x); }
 
 /// Root mean square sqrt(sum of squares / n), with double partials, rounded once to the number type; 0 if
 /// empty.

@@ -28,6 +28,8 @@ class Tensor {
   std::size_t block_of(std::size_t element) const noexcept;
   /// End of the run that the element lies in.
   std::size_t run_end(std::size_t element) const noexcept;
+  /// Whether runs in element order are those of blocks 0, 1, 2, ...: blocks of one row.
+  bool has_blocks_in_order() const noexcept { return band_ == 1; }
   /// Calls f(begin, end) for every run of a block, in element order.
   template <class F>
   void for_each_run(std::size_t block, F&& f) const {
@@ -88,6 +90,7 @@ class Tensor {
     return codes_.size() + scales_.size() + tensor_scale_count() * sizeof(float);
   }
   const std::vector<std::uint8_t>& code_bytes() const noexcept { return codes_; }
+  std::uint8_t* code_data() noexcept { return codes_.data(); }
   const std::vector<std::uint8_t>& scale_bytes() const noexcept { return scales_; }
 
  private:

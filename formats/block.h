@@ -19,8 +19,8 @@ HALFULP_HD constexpr double scale_value(const BlockFormat& f, std::uint32_t scal
 }
 
 /// errors: none.
-inline BlockDivisor block_divisor(const BlockFormat& f, std::uint32_t scale_code,
-                                  TensorMultiplier t) noexcept {
+HALFULP_HD_RARE inline BlockDivisor block_divisor(const BlockFormat& f, std::uint32_t scale_code,
+                                                  TensorMultiplier t) noexcept {
   if (f.conventions.underflow == ScaleUnderflow::zero_elements && scale_code == 0)
     return {ScaleArithmetic::exact, 0};
   const double exact = scale_value(f, scale_code, t);
@@ -42,7 +42,7 @@ inline BlockDivisor block_divisor(const BlockFormat& f, std::uint32_t scale_code
 }
 
 /// Exact division by a scale.
-constexpr BlockDivisor exact_divisor(double multiplier) noexcept {
+HALFULP_HD constexpr BlockDivisor exact_divisor(double multiplier) noexcept {
   return {ScaleArithmetic::exact, multiplier};
 }
 
@@ -52,7 +52,7 @@ inline constexpr BlockDivisor zero_elements{ScaleArithmetic::exact, 0};
 /// What of x is rounded to an element: the exact quotient, to odd (beside a midpoint of a table, which may need more than
 /// 51 bits, the quotient's last place decides); or what the block's fp32 arithmetic leaves of x,
 /// which is narrowed to fp32 first. NaN makes NaN.
-inline double quotient_in_block(double x, const BlockDivisor& divisor) noexcept {
+HALFULP_HD inline double quotient_in_block(double x, const BlockDivisor& divisor) noexcept {
   if (divisor.value == 0) return x != x ? x : std::copysign(0.0, x);
   switch (divisor.arithmetic) {
     case ScaleArithmetic::exact:
@@ -68,34 +68,40 @@ inline double quotient_in_block(double x, const BlockDivisor& divisor) noexcept 
 
 /// Element value of x in a block: its quotient rounded once; x itself rounded without a scale.
 /// in: the element format has a double view
-inline double element_in_block(double x, bool has_scale, const BlockDivisor& divisor,
-                               const Converter& convert, std::uint32_t random) noexcept {
+HALFULP_HD inline double element_in_block(double x, bool has_scale, const BlockDivisor& divisor,
+                                          const Converter& convert, std::uint32_t random) noexcept {
   return convert.value(has_scale ? quotient_in_block(x, divisor) : x, random);
 }
 
 /// Element code of x in a block, as element_in_block.
-inline std::uint32_t convert_in_block(double x, const BlockFormat& f, const BlockDivisor& divisor,
-                                      Rounding rounding, const SpecialValues& special,
-                                      std::uint32_t random) noexcept {
+HALFULP_HD inline std::uint32_t convert_in_block(double x, const BlockFormat& f, const BlockDivisor& divisor,
+                                                 Rounding rounding, const SpecialValues& special,
+                                                 std::uint32_t random) noexcept {
   return Converter(f.element, rounding, special)
       .code(f.has_scale() ? quotient_in_block(x, divisor) : x, random);
 }
 
-/// Value of an element code in a block: fl32((q * s) * t). q * s is exact in double; the product with t has
-/// at most 4 + 4 + 24 bits, exact as well, so one rounding to fp32 remains. Without a scale the element's
-/// value.
+/// Value of an element under a multiplier: fl32((q * s) * t). q * s is exact in double; the product with t has at most
+/// 4 + 4 + 24 bits, exact as well, so one rounding to fp32 remains. Under a NaN the quiet NaN without a sign, since which
+/// of two NaNs a product keeps differs between processors.
+HALFULP_HD constexpr float value_in_block(double element, double multiplier) noexcept {
+  return multiplier != multiplier ? std::numeric_limits<float>::quiet_NaN() : to_float(element * multiplier);
+}
+
+/// Value of an element code in a block, as value_in_block(); without a scale the element's value.
 HALFULP_HD constexpr double decode_in_block(const BlockFormat& f, std::uint32_t code,
                                             std::uint32_t scale_code, TensorMultiplier t) noexcept {
   const double element = decode(f.element, code);
   if (!f.has_scale()) return element;
-  return to_float(element * scale_value(f, scale_code, t));
+  return value_in_block(element, scale_value(f, scale_code, t));
 }
 
 /// Error of a block under a scale code, elements rounded to nearest even: the largest, or the sum in element order, of
 /// |x - stored| or its square, in double.
 template <class Real>
-double block_error(const BlockFormat& f, std::span<const Real> block, std::uint32_t scale_code,
-                   TensorMultiplier t, FourOverSix metric) noexcept {
+HALFULP_HD_RARE double block_error(const BlockFormat& f, std::span<const Real> block,
+                                   std::uint32_t scale_code, TensorMultiplier t,
+                                   FourOverSix metric) noexcept {
   const Converter nearest(f.element, nearest_even, special_values(OverflowPolicy::saturate));
   const BlockDivisor divisor = block_divisor(f, scale_code, t);
   const double multiplier = scale_value(f, scale_code, t);
@@ -113,8 +119,8 @@ double block_error(const BlockFormat& f, std::span<const Real> block, std::uint3
 /// the one for 6 in a tie.
 /// in: amax as reduce.h gives it
 template <class Real>
-std::uint32_t choose_block_scale(const BlockFormat& f, std::span<const Real> block, double amax,
-                                 TensorMultiplier t, std::uint32_t random) noexcept {
+HALFULP_HD std::uint32_t choose_block_scale(const BlockFormat& f, std::span<const Real> block, double amax,
+                                            TensorMultiplier t, std::uint32_t random) noexcept {
   const double largest = amax_by_conventions(amax, block, f.conventions);
   const std::uint32_t for_six = choose_scale(f, largest, t, random);
   const FourOverSix choice = f.conventions.four_over_six;
@@ -134,8 +140,8 @@ struct BlockChoice {
 
 /// in: as choose_block_scale
 template <class Real>
-BlockChoice choose_block(const BlockFormat& f, std::span<const Real> block, double amax, TensorMultiplier t,
-                         std::uint32_t random) noexcept {
+HALFULP_HD BlockChoice choose_block(const BlockFormat& f, std::span<const Real> block, double amax,
+                                    TensorMultiplier t, std::uint32_t random) noexcept {
   const std::uint32_t scale = choose_block_scale(f, block, amax, t, random);
   const bool flushed = is_flushed(f, amax_by_conventions(amax, block, f.conventions));
   return {scale, flushed ? zero_elements : block_divisor(f, scale, t)};

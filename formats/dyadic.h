@@ -76,8 +76,8 @@ HALFULP_HD constexpr Dyadic decode_dyadic(const ScalarFormat& f, std::uint32_t c
 /// round_to_grid(), for formats that are too wide for lanes and for random bits beyond a double's. NaN and infinities
 /// come back as they are.
 /// in: f no table; random in [0, 2^random_bits).
-HALFULP_HD constexpr Dyadic round_dyadic(const Dyadic& x, const ScalarFormat& f, Rounding rounding,
-                                         std::uint32_t random) noexcept {
+HALFULP_HD_RARE constexpr Dyadic round_dyadic(const Dyadic& x, const ScalarFormat& f, Rounding rounding,
+                                              std::uint32_t random) noexcept {
   if (x.kind != NumberClass::finite || x.significand == 0) return x;
   const int leading = leading_exponent(x);
   const bool below = leading < f.min_exponent();

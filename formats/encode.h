@@ -104,9 +104,9 @@ HALFULP_HD constexpr std::uint32_t encode(const ScalarFormat& f, double value) n
 /// Code of x in f, one rounding, in integers: for every format that is no table, those beyond double's range included.
 /// in:     random in [0, 2^rounding.random_bits), used by the stochastic modes alone.
 /// errors: none (total function).
-HALFULP_HD constexpr std::uint32_t convert_dyadic(Dyadic x, const ScalarFormat& f, Rounding rounding,
-                                                  const SpecialValues& special,
-                                                  std::uint32_t random) noexcept {
+HALFULP_HD_RARE constexpr std::uint32_t convert_dyadic(Dyadic x, const ScalarFormat& f, Rounding rounding,
+                                                       const SpecialValues& special,
+                                                       std::uint32_t random) noexcept {
   const std::uint32_t sign = f.is_signed ? std::uint32_t{1} << f.magnitude_bits() : 0;
   const auto nan = [&](bool negative) {
     if (f.has_nan()) return nan_code(f, negative && f.is_signed);

@@ -16,14 +16,14 @@ template <>
 struct Lane<float> {
   using Bits = std::uint32_t;
   using Mask = bool;
-  static constexpr int fraction_bits = 23, exponent_bias = 127;
+  static constexpr int fraction_bits = 23, exponent_bias = 127, bits = 32;
 };
 
 template <>
 struct Lane<double> {
   using Bits = std::uint64_t;
   using Mask = bool;
-  static constexpr int fraction_bits = 52, exponent_bias = 1023;
+  static constexpr int fraction_bits = 52, exponent_bias = 1023, bits = 64;
 };
 
 HALFULP_HD constexpr std::uint32_t bits_of(float x) noexcept { return std::bit_cast<std::uint32_t>(x); }
@@ -44,11 +44,14 @@ HALFULP_HD constexpr T lane_max(T a, T b) noexcept {
   return a > b ? a : b;
 }
 
+/// Whether a condition holds in every lane.
+HALFULP_HD constexpr bool all_of(bool condition) noexcept { return condition; }
+
 /// Sign bit alone.
 template <class Real>
-HALFULP_HD constexpr auto sign_bit_of(Real x) noexcept {
+HALFULP_LANES constexpr auto sign_bit_of(Real x) noexcept {
   using Bits = typename Lane<Real>::Bits;
-  return bits_of(x) & static_cast<Bits>(Bits{1} << (sizeof(Bits) * 8 - 1));
+  return bits_of(x) & static_cast<Bits>(Bits{1} << (Lane<Real>::bits - 1));
 }
 
 }  // namespace halfulp

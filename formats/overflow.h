@@ -210,8 +210,8 @@ HALFULP_HD constexpr double source_of(double x, const ScalarFormat& f,
 /// infinity or a NaN, always one that f has a code for; -0 only where f has it. A table has nothing beyond its ends:
 /// there every policy saturates.
 /// in: f.has_double_view()
-HALFULP_HD constexpr double overflow(double x, double rounded, const ScalarFormat& f,
-                                     const SpecialValues& special, RoundingMode mode) noexcept {
+HALFULP_HD_RARE constexpr double overflow(double x, double rounded, const ScalarFormat& f,
+                                          const SpecialValues& special, RoundingMode mode) noexcept {
   const bool negative = sign_bit_of(x) != 0;
   if (x != x) return nan_value(f, special, negative && special.nan_sign == NanSign::keep);
   if (f.is_table()) return lane_max(lane_min(rounded == 0 ? 0.0 : rounded, f.max_finite()), f.lowest());

@@ -39,6 +39,7 @@ struct Grid {
   Bits flush_to_anchor;     ///< the same below the smallest binade (differs only without subnormals)
   Real beyond;              ///< 2^(max_exponent + 1): every larger magnitude overflows as this one does
   Bits even_binade;         ///< exponent parity of the binades whose lower end has an even code, if M = 0
+  bool flushes;             ///< no subnormals: flush_to_anchor differs from step_to_anchor
   bool parity_in_exponent;  ///< no fraction bits: ties look at the exponent
 };
 
@@ -55,6 +56,7 @@ HALFULP_HD constexpr Grid<Real> make_grid(const ScalarFormat& f) noexcept {
           .flush_to_anchor = f.has_subnormals || !f.has_zero ? to_anchor : exponent(F),
           .beyond = real_of(power(f.max_exponent() + 1)),
           .even_binade = static_cast<Bits>((bias + f.bias) & 1),
+          .flushes = !f.has_subnormals && f.has_zero,
           .parity_in_exponent = f.fraction_bits == 0};
 }
 
@@ -79,7 +81,7 @@ HALFULP_HD constexpr bool decides_from_nearest(RoundingMode mode) noexcept {
 /// in: inexact 0 or 1: whether the integer is not |x| 2^g / q itself; sign nonzero for negative x; random in
 /// [0, 2^random_bits).
 template <RoundingMode mode, class Bits>
-HALFULP_HD constexpr Bits decide(Bits integer, Bits inexact, Bits sign, Bits guard, Bits random) noexcept {
+HALFULP_LANES constexpr Bits decide(Bits integer, Bits inexact, Bits sign, Bits guard, Bits random) noexcept {
   if constexpr (mode == RoundingMode::nearest_away) integer = integer + Bits{1};
   if constexpr (mode == RoundingMode::nearest_to_zero || mode == RoundingMode::away_from_zero)
     integer = integer + inexact;  // ceiling: a tie, exact in the guarded integer, is left below
@@ -110,7 +112,8 @@ HALFULP_HD constexpr std::uint64_t decide_in_integers(std::uint64_t finer, bool 
   return decide<mode>(floor + (up ? 1u : 0u), std::uint64_t{inexact}, std::uint64_t{negative}, guard, random);
 }
 
-/// x rounded to the precision of the grid, with unbounded exponent above; the sign is kept, NaN stays NaN.
+/// x rounded to the precision of the grid, with unbounded exponent above; the sign is kept, NaN becomes a magnitude
+/// beyond the largest, as infinities do.
 ///
 /// Let q be the step at x. anchor = 2^(F-g) q has the last place q 2^-g, so |x| + anchor is |x| rounded to a
 /// multiple of q 2^-g, ties to even, and that multiple stands as an integer in the low bits of the sum. With
@@ -124,8 +127,8 @@ HALFULP_HD constexpr std::uint64_t decide_in_integers(std::uint64_t finer, bool 
 ///
 /// in: lanes_fit<Real>(f, guard_bits(mode, random_bits)); random in [0, 2^random_bits).
 template <RoundingMode mode, class Real>
-HALFULP_HD constexpr Real round_to_grid(Real x, const Grid<Real>& grid, int random_bits,
-                                        typename Lane<Real>::Bits random) noexcept {
+HALFULP_LANES constexpr Real round_number_to_grid(Real x, const Grid<Real>& grid, int random_bits,
+                                                  typename Lane<Real>::Bits random) noexcept {
   using Bits = typename Lane<Real>::Bits;
   constexpr int F = Lane<Real>::fraction_bits;
   const Bits guard = static_cast<Bits>(guard_bits(mode, random_bits));
@@ -134,7 +137,8 @@ HALFULP_HD constexpr Real round_to_grid(Real x, const Grid<Real>& grid, int rand
   const Real magnitude = lane_min(real_of(static_cast<Bits>(bits_of(x) ^ sign)), grid.beyond);
   const Bits exponent = bits_of(magnitude) & static_cast<Bits>(~((Bits{1} << F) - 1));
   const Bits binade = lane_min(lane_max(exponent, grid.smallest_binade), grid.largest_binade);
-  const Bits to_anchor = select(exponent < grid.smallest_binade, grid.flush_to_anchor, grid.step_to_anchor);
+  Bits to_anchor = grid.step_to_anchor;
+  if (grid.flushes) to_anchor = select(exponent < grid.smallest_binade, grid.flush_to_anchor, to_anchor);
   Real anchor = real_of(static_cast<Bits>(binade + to_anchor - (guard << F)));
   if (grid.parity_in_exponent)
     anchor = anchor + select(exponent < grid.smallest_binade, Real{0},
@@ -148,7 +152,49 @@ HALFULP_HD constexpr Real round_to_grid(Real x, const Grid<Real>& grid, int rand
 
   const Bits kept = decide<mode>(integer, inexact, sign, guard, random);
   const Real rounded = real_of(kept) - anchor;
-  return select(x != x, x, real_of(static_cast<Bits>(bits_of(rounded) | sign)));
+  return real_of(static_cast<Bits>(bits_of(rounded) | sign));
+}
+
+/// The same where NaN stays NaN.
+template <RoundingMode mode, class Real>
+HALFULP_HD constexpr Real round_to_grid(Real x, const Grid<Real>& grid, int random_bits,
+                                        typename Lane<Real>::Bits random) noexcept {
+  return select(x != x, x, round_number_to_grid<mode>(x, grid, random_bits, random));
+}
+
+/// Whether Real lanes can round to f in the bits of x: where f has the lane's own smallest binade (bf16 and tf32 in
+/// float), its numbers are those whose last bits are zero, subnormals included, and an anchor would leave the range.
+template <class Real>
+HALFULP_HD constexpr bool bits_fit(const ScalarFormat& f, int guard) noexcept {
+  return !f.is_table() && f.has_zero && f.has_subnormals && !f.is_fixed_point &&
+         f.min_exponent() == 1 - Lane<Real>::exponent_bias && f.max_exponent() <= Lane<Real>::exponent_bias &&
+         f.fraction_bits > 0 && f.fraction_bits + guard <= Lane<Real>::fraction_bits;
+}
+
+/// x rounded to fraction_bits, in its bits: as an integer they count steps of 2^-(F - M) q from zero, in every binade, and
+/// run on from one binade into the next, up to the infinity. What is below the guard bits decides as in
+/// round_number_to_grid, and a NaN becomes an infinity.
+/// in: bits_fit<Real>(f, guard_bits(mode, random_bits)); random in [0, 2^random_bits).
+template <RoundingMode mode, class Real>
+HALFULP_LANES constexpr Real round_in_bits(Real x, int fraction_bits, int random_bits,
+                                           typename Lane<Real>::Bits random) noexcept {
+  using Bits = typename Lane<Real>::Bits;
+  constexpr int F = Lane<Real>::fraction_bits;
+  constexpr auto infinity = static_cast<std::uint64_t>(2 * Lane<Real>::exponent_bias + 1) << F;
+  const int guard = guard_bits(mode, random_bits), below = F - fraction_bits - guard;
+  const Bits sign = sign_bit_of(x);
+  const Bits magnitude = lane_min(static_cast<Bits>(bits_of(x) ^ sign), static_cast<Bits>(infinity));
+  Bits integer = magnitude >> below;
+  const Bits inexact = select((integer << below) == magnitude, Bits{0}, Bits{1});
+  if constexpr (decides_from_nearest(mode)) {
+    // To nearest even by one addition: half a unit less one, and the unit's parity.
+    if (below > 0)
+      integer = static_cast<Bits>(magnitude + static_cast<Bits>((std::uint64_t{1} << (below - 1)) - 1) +
+                                  (integer & Bits{1})) >>
+                below;
+  }
+  const Bits kept = decide<mode>(integer, inexact, sign, static_cast<Bits>(guard), random);
+  return real_of(static_cast<Bits>((kept << below) | sign));
 }
 
 /// Calls f.template operator()<mode>() for a mode known at run time only.

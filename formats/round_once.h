@@ -9,8 +9,8 @@ namespace halfulp {
 /// range), a search in tables.
 /// in:     random in [0, 2^random_bits), ignored by the other modes; f.has_double_view().
 /// errors: none (total function): NaN stays NaN, infinities become a magnitude beyond max_finite().
-HALFULP_HD constexpr double round(double x, const ScalarFormat& f, Rounding rounding,
-                                  std::uint32_t random) noexcept {
+HALFULP_HD_RARE constexpr double round(double x, const ScalarFormat& f, Rounding rounding,
+                                       std::uint32_t random) noexcept {
   if (f.is_table()) return round_in_table(x, f, rounding, random);
   if (lanes_fit<double>(f, guard_bits(rounding.mode, rounding.random_bits)))
     return round_to_grid(x, make_grid<double>(f), rounding, std::uint64_t{random});

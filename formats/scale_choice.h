@@ -18,12 +18,12 @@ struct TensorMultiplier {
 
   /// A given decode multiplier; the factor stays finite.
   // NOLINTNEXTLINE(google-explicit-constructor): a plain number is what users have
-  constexpr TensorMultiplier(float given) noexcept
+  HALFULP_HD constexpr TensorMultiplier(float given) noexcept
       : decode(given),
         encode(1.0f / given < largest_float ? 1.0f / given
                : given != given             ? given
                                             : largest_float) {}
-  constexpr TensorMultiplier(float read, float written) noexcept : decode(read), encode(written) {}
+  HALFULP_HD constexpr TensorMultiplier(float read, float written) noexcept : decode(read), encode(written) {}
 
   friend constexpr bool operator==(const TensorMultiplier&, const TensorMultiplier&) = default;
 };
@@ -38,8 +38,8 @@ HALFULP_HD constexpr float to_float(double x) noexcept {
 /// What the conventions make of the largest magnitude of a block: NaN poisons it, infinity asks for the largest scale.
 /// in: amax as reduce.h gives it for the block: NaN if it holds one, else an infinity if it holds one.
 template <class Real>
-double amax_by_conventions(double amax, std::span<const Real> block,
-                           const ScaleConventions& conventions) noexcept {
+HALFULP_HD double amax_by_conventions(double amax, std::span<const Real> block,
+                                      const ScaleConventions& conventions) noexcept {
   constexpr double infinity = std::numeric_limits<double>::infinity(),
                    nan = std::numeric_limits<double>::quiet_NaN();
   if (amax < infinity) return amax;
@@ -92,7 +92,7 @@ HALFULP_HD constexpr double largest_target(const BlockFormat& f) noexcept {
 /// The fp32 scale of a tensor or row: its amax over (largest element * largest scale), as a decode multiplier; 1 for
 /// zeros, NaN for NaN (a poisoned tensor), the largest float for an infinity.
 /// in: amax by the conventions
-inline TensorMultiplier choose_tensor_scale(const BlockFormat& f, double amax) noexcept {
+HALFULP_HD inline TensorMultiplier choose_tensor_scale(const BlockFormat& f, double amax) noexcept {
   constexpr float largest_float = TensorMultiplier::largest_float;
   if (!f.has_tensor_scale() || amax == 0) return {1.0f, 1.0f};
   if (is_poison(f, amax)) return {std::numeric_limits<float>::quiet_NaN()};
@@ -113,7 +113,7 @@ inline TensorMultiplier choose_tensor_scale(const BlockFormat& f, double amax) n
 }
 
 /// Code of 2^exponent in a scale format, clamped at the ends as the conventions say.
-inline std::uint32_t power_of_two_code(const BlockFormat& f, int exponent) noexcept {
+HALFULP_HD_RARE inline std::uint32_t power_of_two_code(const BlockFormat& f, int exponent) noexcept {
   const double floor = f.conventions.floor;
   const int smallest = floor_log2(f.scale.min_positive());
   const int highest = std::min(f.scale.max_exponent(), f.conventions.highest_exponent);
@@ -124,7 +124,7 @@ inline std::uint32_t power_of_two_code(const BlockFormat& f, int exponent) noexc
 }
 
 /// A positive number as a scale, by the conventions.
-inline std::uint32_t rounded_scale_code(const BlockFormat& f, double scale) noexcept {
+HALFULP_HD_RARE inline std::uint32_t rounded_scale_code(const BlockFormat& f, double scale) noexcept {
   const auto policy =
       f.conventions.overflow == ScaleOverflow::nan ? OverflowPolicy::ocp : OverflowPolicy::saturate;
   const Rounding rounding{f.conventions.rounds_up ? RoundingMode::up : RoundingMode::nearest_even, 0};
@@ -134,7 +134,8 @@ inline std::uint32_t rounded_scale_code(const BlockFormat& f, double scale) noex
 }
 
 /// amax / M as a scale in the arithmetic of the conventions; `largest` is M, or 4 of four-over-six.
-inline double amax_scale(const BlockFormat& f, double amax, double largest, TensorMultiplier t) noexcept {
+HALFULP_HD inline double amax_scale(const BlockFormat& f, double amax, double largest,
+                                    TensorMultiplier t) noexcept {
   const float b = to_float(amax), m = static_cast<float>(largest);
   switch (f.conventions.arithmetic) {
     case ScaleArithmetic::exact:
@@ -151,8 +152,8 @@ inline double amax_scale(const BlockFormat& f, double amax, double largest, Tens
 }
 
 /// Exponent of a power-of-two scale for a finite amax > 0; M, em and m as in ScaleRule.
-inline int scale_exponent(const BlockFormat& f, double amax, TensorMultiplier t,
-                          std::uint32_t random) noexcept {
+HALFULP_HD inline int scale_exponent(const BlockFormat& f, double amax, TensorMultiplier t,
+                                     std::uint32_t random) noexcept {
   // To odd, the quotient keeps which side of every short threshold it is on.
   const double a = f.has_tensor_scale() ? quotient_to_odd(amax, t.decode) : amax;
   const std::uint64_t fraction = bits_of(a) & 0x000f'ffff'ffff'ffffu;
@@ -189,8 +190,8 @@ inline int scale_exponent(const BlockFormat& f, double amax, TensorMultiplier t,
 }
 
 /// Scale code for elements up to `largest`.
-inline std::uint32_t scale_code_for(const BlockFormat& f, double amax, double largest, TensorMultiplier t,
-                                    std::uint32_t random) noexcept {
+HALFULP_HD_RARE inline std::uint32_t scale_code_for(const BlockFormat& f, double amax, double largest,
+                                                    TensorMultiplier t, std::uint32_t random) noexcept {
   switch (f.rule) {
     case ScaleRule::none:
       return 0;
@@ -218,7 +219,7 @@ inline std::uint32_t scale_code_for(const BlockFormat& f, double amax, double la
 }
 
 /// Scale code of a block of zeros.
-inline std::uint32_t zero_block_code(const BlockFormat& f, TensorMultiplier t) noexcept {
+HALFULP_HD inline std::uint32_t zero_block_code(const BlockFormat& f, TensorMultiplier t) noexcept {
   switch (f.conventions.zero_block) {
     case ZeroBlock::smallest:
       return rounded_scale_code(f, 0);
@@ -238,8 +239,8 @@ inline std::uint32_t zero_block_code(const BlockFormat& f, TensorMultiplier t) n
 /// in:     amax by the conventions: finite, NaN for a poisoned block (scale NaN) or infinity for the largest scale;
 ///         random in [0, 2^scale_random_bits), used by stochastic_exponent alone.
 /// errors: none.
-inline std::uint32_t choose_scale(const BlockFormat& f, double amax, TensorMultiplier t,
-                                  std::uint32_t random) noexcept {
+HALFULP_HD inline std::uint32_t choose_scale(const BlockFormat& f, double amax, TensorMultiplier t,
+                                             std::uint32_t random) noexcept {
   if (is_poison(f, amax) || t.decode != t.decode) return nan_code(f.scale, false);
   if (amax == std::numeric_limits<double>::infinity())
     return f.rule == ScaleRule::amax || f.rule == ScaleRule::p3109_maxabs

@@ -10,7 +10,7 @@ namespace halfulp {
 /// in: at most 6 terms, no overflow in their partial sums.
 class ExactSum {
  public:
-  constexpr void add(double term) noexcept {
+  HALFULP_HD constexpr void add(double term) noexcept {
     int kept = 0;
     for (int i = 0; i < count_; ++i) {
       // Two-sum: sum + error is parts_[i] + term exactly.
@@ -23,12 +23,12 @@ class ExactSum {
     count_ = kept;
   }
   /// a * b, exact while the last place of the product is a double.
-  void add_product(double a, double b) noexcept {
+  HALFULP_HD void add_product(double a, double b) noexcept {
     const double product = a * b;
     add(std::fma(a, b, -product));
     add(product);
   }
-  constexpr int sign() const noexcept {
+  HALFULP_HD constexpr int sign() const noexcept {
     for (int i = count_; i-- > 0;)
       if (parts_[i] != 0) return parts_[i] > 0 ? 1 : -1;
     return 0;
@@ -46,7 +46,7 @@ struct GapFraction {
 };
 
 /// in: lower < x < upper, all 0 or of magnitude in [2^-900, 2^900] but x, whose magnitude may be smaller; n <= 34.
-inline GapFraction gap_fraction(double x, double lower, double upper, int n) noexcept {
+HALFULP_HD inline GapFraction gap_fraction(double x, double lower, double upper, int n) noexcept {
   const double whole = power_of_two(n);
   const auto excess = [&](double k) {  // sign of 2^n (x - lower) - k (upper - lower)
     ExactSum sum;
@@ -66,8 +66,8 @@ inline GapFraction gap_fraction(double x, double lower, double upper, int n) noe
 /// overflow() to judge. Toward zero is down for x > 0 and up for x < 0, also in a gap that zero lies inside; parity is
 /// that of the code, a position in the table.
 /// in: f.is_table(); random in [0, 2^random_bits).
-inline double round_in_table(double x, const ScalarFormat& f, Rounding rounding,
-                             std::uint32_t random) noexcept {
+HALFULP_HD_RARE inline double round_in_table(double x, const ScalarFormat& f, Rounding rounding,
+                                             std::uint32_t random) noexcept {
   const double* const values = f.table;
   if (!(x > values[0] && x < values[f.table_size - 1])) return x;
   std::uint32_t low = 0, high = f.table_size - 1;

@@ -3,6 +3,7 @@
 #include "emulation/random_bits.h"
 #include "emulation/reduce.h"
 #include "formats/error.h"
+#include "optimizers/lanes/rule_lanes.h"
 #include "optimizers/step.h"
 #include "optimizers/tile_length.h"
 
@@ -20,7 +21,8 @@ std::array<R, count> element_at(const std::array<std::vector<R>, count>& vectors
 
 template <class Rule, class R>
 OptimizedTensor<Rule, R>::OptimizedTensor(const TensorInfo& info, const TensorPlan& plan,
-                                          std::span<const double> initial, const Config& config, std::uint64_t seed)
+                                          std::span<const double> initial, const Config& config,
+                                          std::uint64_t seed)
     : info_(info), constants_{0}, plan_(plan) {
   const FpEnvironment environment;
   constants_.initial_rms = rms(initial);
@@ -31,7 +33,8 @@ OptimizedTensor<Rule, R>::OptimizedTensor(const TensorInfo& info, const TensorPl
   std::array<std::vector<double>, state_count> start_state;
   const StepInfo before_the_first{0, 1.0, seed};
   for (std::size_t i = 0; i < initial.size(); ++i) {
-    const std::uint32_t random = random_bits_32(stream(before_the_first, 0, RandomPurpose::initialization), i);
+    const std::uint32_t random =
+        random_bits_32(stream(before_the_first, 0, RandomPurpose::initialization), i);
     const auto parts = Rule::initialize(config, initial[i], constants_, random);
     const auto states = initial_state_of<Rule>(config, initial[i], constants_, random);
     for (std::size_t slot = 0; slot < weight_count; ++slot) start[slot].push_back(parts[slot]);
@@ -61,7 +64,8 @@ OptimizedTensor<Rule, R>::OptimizedTensor(const TensorInfo& info, const TensorPl
         add(low_parts_, plan.second_moment).initialize(std::vector<double>(size()));
   if constexpr (LowRankRule<Rule>)
     for (const StateSlot& slot : Rule::auxiliary_slots) {
-      Slot<R>& auxiliary = auxiliary_.emplace_back(plan.state(slot.moment), Rule::auxiliary_shape(config, info));
+      Slot<R>& auxiliary =
+          auxiliary_.emplace_back(plan.state(slot.moment), Rule::auxiliary_shape(config, info));
       auxiliary.initialize(std::vector<double>(auxiliary.size()));
     }
   for (auto [slots, slot_plan] :
@@ -86,7 +90,7 @@ std::vector<std::uint32_t> OptimizedTensor<Rule, R>::draws(const Slot<R>& slot, 
   std::vector<std::uint32_t> random;
   if (!is_stochastic(rounding.mode) || slot.is_native()) return random;
   random.resize(count);
-  fill_random_bits(from, begin, rounding.random_bits, std::span(random));
+  lane_kernels().random(from, begin, rounding.random_bits, random.data(), count);
   return random;
 }
 
@@ -97,27 +101,34 @@ std::vector<std::uint32_t> OptimizedTensor<Rule, R>::scale_draws(const Slot<R>& 
   std::vector<std::uint32_t> random;
   if (!slot.needs_scale_random()) return random;
   random.resize(count);
-  fill_random_bits(stream(now, number, RandomPurpose::scale_rounding), begin, scale_random_bits, std::span(random));
+  lane_kernels().random(stream(now, number, RandomPurpose::scale_rounding), begin, scale_random_bits,
+                        random.data(), count);
   return random;
 }
 
 template <class Rule, class R>
-std::vector<R> OptimizedTensor<Rule, R>::noise_factors(const Scalars& c, const StepInfo& now, int sample,
+std::vector<R> OptimizedTensor<Rule, R>::noise_factors(const Config& config, const Scalars& c,
+                                                       const StepInfo& now, int sample,
                                                        std::size_t slot) const {
   std::vector<R> factors(size(), R(1));
   if (sample < 0) return factors;
   std::vector<std::uint32_t> bits(size());
   const RandomStream of_elements = stream(now, slot, RandomPurpose::noise, sample);
-  fill_random_bits_32(of_elements, 0, std::span(bits));
+  lane_kernels().random(of_elements, 0, 32, bits.data(), bits.size());
   // The deviate that the tensor shares is that of the element after the last.
   const R shared = normal_deviate<R>(random_bits_32(of_elements, size()));
+  if constexpr (std::is_same_v<Rule, Lmd> && std::is_same_v<R, float>) {
+    rule_kernels().lmd_noise(config, constants_, now, bits.data(), shared, factors.data(), factors.size());
+    return factors;
+  }
   for (std::size_t i = 0; i < factors.size(); ++i)
     factors[i] = Rule::noise(c, normal_deviate<R>(bits[i]), shared);
   return factors;
 }
 
 template <class Rule, class R>
-typename OptimizedTensor<Rule, R>::View OptimizedTensor<Rule, R>::look(const Config& config, const StepInfo& now,
+typename OptimizedTensor<Rule, R>::View OptimizedTensor<Rule, R>::look(const Config& config,
+                                                                       const StepInfo& now,
                                                                        int sample) const {
   const FpEnvironment environment;
   View view;
@@ -132,7 +143,7 @@ typename OptimizedTensor<Rule, R>::View OptimizedTensor<Rule, R>::look(const Con
     const Scalars c = Rule::template scalars<R>(config, constants_, now);
     for (std::size_t slot = 0; slot < weight_count; ++slot) {
       load(slot, view.slots[slot]);
-      view.noise[slot] = noise_factors(c, now, sample, slot);
+      view.noise[slot] = noise_factors(config, c, now, sample, slot);
     }
     for (std::size_t i = 0; i < size(); ++i)
       view.weights[i] = Rule::view(c, element_at(view.slots, i), element_at(view.noise, i));

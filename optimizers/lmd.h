@@ -96,7 +96,7 @@ struct Lmd {
     R log_m0, prior_precision, delta, temperature, weight_clip;
     Exponent exponent;
     Regulariser regulariser;
-    bool clips;
+    bool clips, shares_noise;
   };
 
   /// The scale of a tensor's weights.
@@ -121,7 +121,8 @@ struct Lmd {
             R(c.weight_clip),
             c.exponent,
             c.regulariser,
-            c.soft_clip == SoftClip::threshold};
+            c.soft_clip == SoftClip::threshold,
+            c.noise == Noise::hierarchical && c.sigma_layer != 0};
   }
 
   static int samples(const Config& c) noexcept {
@@ -156,7 +157,7 @@ struct Lmd {
 
   template <class R>
   HALFULP_HD static R noise(const Scalars<R>& c, R z, R z_tensor) noexcept {
-    if (c.sigma_layer == R(0)) return elementary::exp(c.sigma * z);
+    if (!c.shares_noise) return elementary::exp(c.sigma * z);
     return elementary::exp(c.sigma * z + c.sigma_layer * z_tensor);
   }
 
@@ -164,18 +165,17 @@ struct Lmd {
   HALFULP_HD static R view(const Scalars<R>& c, const std::array<R, 2>& w,
                            const std::array<R, 2>& e) noexcept {
     const R made = w[0] * e[0] - w[1] * e[1];
-    const R beyond = (made < R(0) ? -made : made) - c.weight_clip;
-    if (!c.clips || !(beyond > R(0))) return made;
-    return sign_of(made) * (c.weight_clip + elementary::log1p(beyond));
+    if (!c.clips) return made;
+    const R beyond = beyond_clip(c, made);
+    return select(beyond > R(0), R(sign_of(made) * (c.weight_clip + elementary::log1p(beyond))), made);
   }
 
   template <class R>
   HALFULP_HD static std::array<R, 2> pull_back(const Scalars<R>& c, const std::array<R, 2>& w,
                                                const std::array<R, 2>& e, R d) noexcept {
     if (c.clips) {
-      const R made = w[0] * e[0] - w[1] * e[1];
-      const R beyond = (made < R(0) ? -made : made) - c.weight_clip;
-      if (beyond > R(0)) d = d / (R(1) + beyond);
+      const R beyond = beyond_clip(c, R(w[0] * e[0] - w[1] * e[1]));
+      d = select(beyond > R(0), R(d / (R(1) + beyond)), d);
     }
     return {w[0] * e[0] * d, -(w[1] * e[1] * d)};
   }
@@ -202,13 +202,18 @@ struct Lmd {
 
  private:
   template <class R>
+  HALFULP_HD static R beyond_clip(const Scalars<R>& c, R made) noexcept {
+    return select(made < R(0), R(-made), made) - c.weight_clip;
+  }
+
+  template <class R>
   HALFULP_HD static R regulariser(const Scalars<R>& c, const std::array<R, 2>& w, int part) noexcept {
     if (c.regulariser == Regulariser::constant) return c.decay;
     const R m = w[part];
     if (c.regulariser == Regulariser::kl)
-      return m == R(0) ? R(0) : (elementary::log(m) - c.log_m0) * c.prior_precision;
+      return select(m == R(0), R(0), R((elementary::log(m) - c.log_m0) * c.prior_precision));
     const R l2 = c.delta * m * (w[0] - w[1]);
-    return (part == 0 ? l2 : -l2) - c.temperature;
+    return (part == 0 ? l2 : R(-l2)) - c.temperature;
   }
 };
 

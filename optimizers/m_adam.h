@@ -82,7 +82,7 @@ struct MAdam : PlainWeight {
     R tau, u_m_cap, de_cap, exponent_decay, g_e_bound, w_max;
     MultMode mult_mode;
     EpsPlacement eps_placement;
-    bool bounds_g_e;
+    bool bounds_g_e, forgets;
   };
 
   template <class R>
@@ -104,10 +104,11 @@ struct MAdam : PlainWeight {
             R(c.de_cap),
             R(c.eta_m * now.schedule_m * c.exponent_decay),
             R(c.g_e_bound),
-            c.p_scale == 0 ? std::numeric_limits<R>::infinity() : R(c.p_scale * tensor.initial_rms),
+            R(c.p_scale == 0 ? std::numeric_limits<double>::infinity() : c.p_scale * tensor.initial_rms),
             c.mult_mode,
             c.eps_placement,
-            c.g_e_bound != 0};
+            c.g_e_bound != 0,
+            c.exponent_decay != 0};
   }
   static double decay(const Config& c, const StepInfo& now) noexcept {
     return c.eta_a * now.schedule * c.weight_decay;
@@ -138,7 +139,8 @@ struct MAdam : PlainWeight {
     const R g_e = exponent_gradient(c, w[0], g[0]);
     const R u_a = -(c.eta_a * (m * c.m_correction) / (sqrt(v * c.v_correction) + c.eps));
     const R root = sqrt(v_e * c.v_correction);
-    const R denominator = c.eps_placement == EpsPlacement::added ? root + c.eps : root < c.eps ? c.eps : root;
+    const R denominator =
+        c.eps_placement == EpsPlacement::added ? R(root + c.eps) : select(root < c.eps, c.eps, root);
     const R step = -c.eta_m * clip(g_e / denominator, c.g_bound);
     return {bounded(w[0], w[0] * relative_step(c, w[0], step) + u_a, c.w_max)};
   }
@@ -154,23 +156,30 @@ struct MAdam : PlainWeight {
   template <class R>
   HALFULP_HD static R relative_step(const Scalars<R>& c, R w, R step) noexcept {
     if (c.mult_mode == MultMode::relative) return step;
-    const R forgotten = c.exponent_decay == R(0) ? R(0) : c.exponent_decay * exponent_of(w);
+    const R forgotten = c.forgets ? R(c.exponent_decay * exponent_of(w)) : R(0);
     if (c.mult_mode == MultMode::exp2) return elementary::exp2m1(step - forgotten);
-    const R magnitude = w < R(0) ? -w : w;
-    const R ratio = step / (magnitude < c.tau ? c.tau : magnitude);
+    const R magnitude = select(w < R(0), R(-w), w);
+    const R ratio = step / select(magnitude < c.tau, c.tau, magnitude);
     if (c.mult_mode == MultMode::rho_unsigned) return ratio;
     const R exponent = clip(elementary::log1p(clip(ratio, c.u_m_cap)) / c.ln2, c.de_cap);
     return elementary::exp2m1(exponent - forgotten);
   }
 
-  /// e of |w| = f 2^e with f in [0.5, 1); 0 where there is none.
+  /// e of |w| = f 2^e with f in [0.5, 1); 0 where there is none: NaN, infinities, zeros.
   template <class R>
   HALFULP_HD static R exponent_of(R w) noexcept {
-    using std::frexp;
-    if (!(w - w == R(0)) || w == R(0)) return R(0);  // NaN, infinities, zeros
-    int e = 0;
-    frexp(w, &e);
-    return R(e);
+    if constexpr (elementary::detail::HasLane<R>) {
+      const auto has_none = (w - w != R(0)) | (w == R(0));
+      const auto reduced = elementary::detail::reduce_any(select(w < R(0), R(-w), w));
+      // There 1 + f starts at sqrt(1/2), hence is below 1 where f is negative.
+      return select(has_none, R(0), reduced.exponent + select(reduced.f < R(0), R(0), R(1)));
+    } else {
+      using std::frexp;
+      if (!(w - w == R(0)) || w == R(0)) return R(0);
+      int e = 0;
+      frexp(w, &e);
+      return R(e);
+    }
   }
 };
 

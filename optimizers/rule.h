@@ -2,8 +2,10 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <string_view>
 
+#include "formats/lane.h"
 #include "formats/platform.h"
 #include "formats/rounding.h"
 
@@ -30,7 +32,8 @@ struct TensorConstants {
 /// What a rule knows of time.
 struct StepInfo {
   std::uint64_t step;  ///< 1, 2, ...: the t of bias corrections
-  double schedule;     ///< multiplies every learning rate of the rule, but for a multiplicative branch beside another
+  double
+      schedule;  ///< multiplies every learning rate of the rule, but for a multiplicative branch beside another
   std::uint64_t seed;  ///< of rounding and sampling
   double schedule_m;   ///< multiplies the learning rate of that branch
 
@@ -64,22 +67,35 @@ inline constexpr double below_one = 0x1.fffffffffffffp-1;
 
 /// 1, -1, or x itself if it is a zero or a NaN.
 template <class R>
-HALFULP_HD constexpr R sign_of(R x) noexcept {
-  return x > R(0) ? R(1) : x < R(0) ? R(-1) : x;
+HALFULP_LANES constexpr R sign_of(R x) noexcept {
+  return select(x > R(0), R(1), select(x < R(0), R(-1), x));
 }
 
 /// x limited to [-bound, bound]; a NaN becomes 0 (0/0 where a gradient and its moment are both zero).
 template <class R>
-HALFULP_HD constexpr R clip(R x, R bound) noexcept {
-  return x > bound ? bound : x < -bound ? -bound : x == x ? x : R(0);
+HALFULP_LANES constexpr R clip(R x, R bound) noexcept {
+  const R limited = select(x > bound, bound, select(x < R(-bound), R(-bound), x));
+  return select(x == x, limited, R(0));
 }
 
 /// The increment u, bounded so that |w + u| <= w_max (infinite: unbounded). As an increment it leads to +-w_max exactly
 /// for |w| <= 2 w_max (Sterbenz), else within half an ulp of w, and exactly in the next step.
 template <class R>
-HALFULP_HD constexpr R bounded(R w, R u, R w_max) noexcept {
+HALFULP_LANES constexpr R bounded(R w, R u, R w_max) noexcept {
   const R moved = w + u;
-  return moved > w_max ? w_max - w : moved < -w_max ? -w_max - w : u;
+  return select(moved > w_max, R(w_max - w), select(moved < R(-w_max), R(-w_max - w), u));
+}
+
+/// A computed NaN as the one quiet NaN: its sign and payload differ between processors, and both would be stored.
+template <class R>
+HALFULP_LANES constexpr R canonical(R x) noexcept {
+  return select(x == x, x, R(std::numeric_limits<float>::quiet_NaN()));
+}
+
+/// from + by; without an update the weight stays as it is, -0 included (-0 + 0 is +0).
+template <class R>
+HALFULP_LANES constexpr R moved_by(R from, R by) noexcept {
+  return select(by == R(0), canonical(from), canonical(R(from + by)));
 }
 
 /// The gradient of loss + (lambda / 2) w^2: coupled weight decay. lambda = 0 leaves g as it is, -0 and w = Inf included.
@@ -118,7 +134,8 @@ struct PlainWeight {
   static constexpr Rounding default_rounding = nearest_even;
 
   template <class Config>
-  static std::array<double, 1> initialize(const Config&, double w0, const TensorConstants&, std::uint32_t) noexcept {
+  static std::array<double, 1> initialize(const Config&, double w0, const TensorConstants&,
+                                          std::uint32_t) noexcept {
     return {w0};
   }
   template <class Config>
@@ -130,7 +147,8 @@ struct PlainWeight {
     return R(1);
   }
   template <class Scalars, class R>
-  HALFULP_HD static constexpr R view(const Scalars&, const std::array<R, 1>& w, const std::array<R, 1>&) noexcept {
+  HALFULP_HD static constexpr R view(const Scalars&, const std::array<R, 1>& w,
+                                     const std::array<R, 1>&) noexcept {
     return w[0];
   }
   template <class Scalars, class R>
@@ -147,7 +165,8 @@ struct PlainWeight {
 /// Initial states of a rule: zero, where it does not say.
 template <class Rule>
 std::array<double, Rule::state_slots.size()> initial_state_of(const typename Rule::Config& config, double w0,
-                                                              const TensorConstants& tensor, std::uint32_t random) {
+                                                              const TensorConstants& tensor,
+                                                              std::uint32_t random) {
   if constexpr (requires { Rule::initial_state(config, w0, tensor, random); })
     return Rule::initial_state(config, w0, tensor, random);
   else
@@ -157,7 +176,8 @@ std::array<double, Rule::state_slots.size()> initial_state_of(const typename Rul
 /// One update without storage: state becomes the new one, the increment is returned, weight decay not included.
 template <class Rule, class Scalars, class R, std::size_t weights, std::size_t states>
 HALFULP_HD std::array<R, weights> update_of(const Scalars& c, const std::array<R, weights>& w,
-                                            const std::array<R, weights>& g, std::array<R, states>& state) noexcept {
+                                            const std::array<R, weights>& g,
+                                            std::array<R, states>& state) noexcept {
   const std::array<R, states> old = state;
   state = Rule::advance(c, w, g, old);
   return Rule::increment(c, w, g, old, state);

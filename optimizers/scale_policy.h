@@ -36,7 +36,7 @@ std::string to_string(const ScalePolicy& policy);
 /// Comparisons are exact: 0.45 = 9/20, 9 S max 2^-h has at most 33 bits, and the sign of a fused 20 amax - that
 /// is the sign of the exact difference.
 /// in: current > 0 and amax > 0, both finite; largest: the largest element
-inline double lazy_multiplier(double current, double amax, double largest, int headroom) noexcept {
+HALFULP_HD inline double lazy_multiplier(double current, double amax, double largest, int headroom) noexcept {
   const double ceiling = current * largest;
   if (amax <= ceiling && std::fma(20.0, amax, -9 * std::ldexp(ceiling, -headroom)) >= 0) return current;
   return std::ldexp(1.0, ceil_log2_ratio(amax, largest) + headroom);

@@ -2,12 +2,15 @@
 #include <algorithm>
 #include <array>
 #include <span>
+#include <type_traits>
 #include <vector>
 
+#include "emulation/lanes/lane_converter.h"
 #include "emulation/reduce.h"
 #include "emulation/tensor.h"
 #include "formats/catalog.h"
 #include "formats/spec.h"
+#include "optimizers/block_state.h"
 #include "optimizers/plan.h"
 
 namespace halfulp {
@@ -17,7 +20,7 @@ template <class R>
 struct StoredTile {
   std::span<R> after;    ///< what is stored now, read back
   std::span<R> unmoved;  ///< `before` stored again under the new scales: equal to before where none changed
-  std::span<double> multiplier;  ///< scale of each element, for gaps; 1 without a scale
+  std::span<double> multiplier;           ///< scale of each element, for gaps; 1 without a scale
   std::span<double> multiplier_before{};  ///< the scale that `before` was stored under
 };
 
@@ -32,7 +35,9 @@ class Slot {
         native_(is_native(plan)),
         tensor_(native_ ? unscaled(fp32) : readable(*plan.format), std::move(shape)),
         converter_(tensor_.format().element, plan.rounding, special_values(plan.overflow)),
-        decoder_(tensor_.format().element) {
+        lanes_(tensor_.format().element, plan.rounding, special_values(plan.overflow)),
+        decoder_(tensor_.format().element),
+        scale_decoder_(tensor_.format().has_scale() ? tensor_.format().scale : tensor_.format().element) {
     if (native_) numbers_.resize(tensor_.size());
   }
 
@@ -46,6 +51,14 @@ class Slot {
 
   /// Numbers of elements [begin, begin + out.size()), exact in R.
   void load(std::size_t begin, std::span<R> out) const noexcept;
+  /// The same without a copy where a slot holds them as they are: there, else in `buffer`.
+  const R* numbers_at(std::size_t begin, std::span<R> buffer) const noexcept {
+    if (native_) return numbers_.data() + begin;
+    load(begin, buffer);
+    return buffer.data();
+  }
+  /// Where a slot that holds numbers as they are keeps those from `begin` on, to be written in place; else null.
+  R* place_at(std::size_t begin) noexcept { return native_ ? numbers_.data() + begin : nullptr; }
 
   /// True if the scale of an element can depend on new values outside its tile.
   bool has_tensor_wide_scale() const noexcept {
@@ -81,8 +94,8 @@ class Slot {
 
   /// What numbers from `begin` on would have been stored as in the stretch just stored, under its scales and the
   /// tensor-wide one already chosen, read back; nothing is stored. random: as in store().
-  void round_like_the_last(std::size_t begin, std::span<const R> numbers, std::span<const std::uint32_t> random,
-                           std::span<R> out) const noexcept {
+  void round_like_the_last(std::size_t begin, std::span<const R> numbers,
+                           std::span<const std::uint32_t> random, std::span<R> out) const noexcept {
     round_under(begin, numbers, converter_, random, true, out);
   }
   /// What numbers from `begin` on become by nearest_even under the scales that the stored codes are read with.
@@ -140,11 +153,23 @@ class Slot {
     return next_tensor_scales_[tensor_.tensor_scale_index(element)];
   }
 
-  /// The blocks of a stretch being stored.
-  struct BlockState {
-    double multiplier_before, multiplier;
-    BlockDivisor divisor_before, divisor;  // differ where conventions force elements to zero
-  };
+  /// As Tensor's multiplier(), and scale_value().
+  double multiplier_of(std::uint32_t scale_code, const TensorMultiplier& t) const noexcept {
+    const double scale = scale_decoder_(scale_code);
+    return tensor_.format().has_tensor_scale() ? scale * static_cast<double>(t.decode) : scale;
+  }
+  double multiplier_of_block(std::size_t block) const noexcept {
+    return multiplier_of(tensor_.scale_code(block), tensor_.format().has_tensor_scale()
+                                                        ? tensor_.tensor_scale_of_block(block)
+                                                        : tensor_.tensor_scale(0));
+  }
+
+  template <class ScaleOf, class Alike, class Lanes, class Single>
+  void for_each_stretch(std::size_t begin, std::size_t count, bool lanes_serve, ScaleOf scale_of, Alike alike,
+                        Lanes lanes, Single single) const;
+  void store_on_lanes(std::size_t begin, const RunScales& scales, bool unchanged, std::span<const R> before,
+                      std::span<const R> wanted, std::span<const std::uint32_t> random,
+                      const StoredTile<R>& out) noexcept requires std::is_same_v<R, float>;
   void choose_row_scales(std::size_t begin, std::span<const R> before, std::span<const R> wanted) noexcept;
   std::vector<BlockState> choose_block_scales(std::size_t begin, std::span<const R> before,
                                               std::span<const R> wanted,
@@ -162,7 +187,8 @@ class Slot {
   bool native_;
   Tensor tensor_;  // unused codes where native
   Converter converter_;
-  Decoder decoder_;
+  LaneConverter lanes_;  // of float slots
+  Decoder decoder_, scale_decoder_;
   std::vector<R> numbers_;  // used where native
   // The scale that spans the tensor, as the next commit will make it: until then the codes of tiles not yet
   // stored are read under the old one.

@@ -4,19 +4,11 @@
 #include "emulation/normal.h"
 #include "emulation/parallel.h"
 #include "emulation/random_bits.h"
+#include "optimizers/rule_run.h"
 #include "optimizers/slot.h"
 #include "optimizers/tile_record.h"
 
 namespace halfulp {
-
-/// A rule with states that stand for a whole tensor in fewer numbers. Besides what every rule has:
-///   auxiliary_slots                      name and moment of each such state
-///   auxiliary_shape(Config, TensorInfo)  shape of each
-///   guide(Config, Scalars, TensorInfo, StepInfo, weights, gradients, auxiliary, memory)   phase 1: advances the
-///                                        auxiliary states and one double of memory, and returns one number for each
-///                                        element, which increment() takes as its last argument
-template <class Rule>
-concept LowRankRule = requires { Rule::auxiliary_slots; };
 
 template <class Rule>
 constexpr std::size_t auxiliary_count_of() noexcept {
@@ -69,13 +61,14 @@ class OptimizedTensor {
   /// Adds share * (gradient of each weight slot), given d = dL/dview at that view, as the plan rounds gradients and
   /// their sum. part: 0, 1, ... of this step's noise samples and micro-batches.
   /// errors: throws Error if d has another size.
-  void pull_back(const Config& config, const StepInfo& now, const View& view, std::span<const R> d, R share, int part,
-                 Gradients& gradients);
+  void pull_back(const Config& config, const StepInfo& now, const View& view, std::span<const R> d, R share,
+                 int part, Gradients& gradients);
 
   /// Phases 1 to 3: one update of everything stored. gradients: [size] for each weight slot (else throws Error).
   /// The result depends on neither the pool nor its size.
   template <class P>
-  void step(const Config& config, const StepInfo& now, const Gradients& gradients, ThreadPool* pool, P& probe);
+  void step(const Config& config, const StepInfo& now, const Gradients& gradients, ThreadPool* pool,
+            P& probe);
 
   /// Elements of a tile: the smallest region made of whole blocks of every slot, repeated up to at least 256.
   std::size_t tile_length() const noexcept { return tile_length_; }
@@ -85,12 +78,13 @@ class OptimizedTensor {
   struct Tile;
   /// What one step computes once for all tiles.
   struct Step {
+    const Config& config;
     const StepInfo& now;
     const Gradients& gradients;
     Scalars scalars;
     TypicalStep typical;
-    R decay, kept;          // the rate of weight decay, and 1 - rate
-    std::vector<R> guide;   // of a low-rank rule
+    R decay, kept;         // the rate of weight decay, and 1 - rate
+    std::vector<R> guide;  // of a low-rank rule
     // Where the plan computes increments from rounded states: all states as they were before this step, as the rule made
     // them, and what a probe is shown of them.
     std::array<std::vector<R>, state_count> old_states, wanted_states, unmoved_states;
@@ -99,13 +93,10 @@ class OptimizedTensor {
   };
 
   void require_size(const char* what, std::size_t given) const;
-  RandomStream stream(const StepInfo& now, std::size_t slot, RandomPurpose purpose, int sample = 0) const noexcept {
-    return {now.seed,
-            static_cast<std::uint32_t>(now.step),
-            info_.id,
-            static_cast<std::uint8_t>(slot),
-            purpose,
-            static_cast<std::uint8_t>(sample)};
+  RandomStream stream(const StepInfo& now, std::size_t slot, RandomPurpose purpose,
+                      int sample = 0) const noexcept {
+    return {now.seed, static_cast<std::uint32_t>(now.step), info_.id, static_cast<std::uint8_t>(slot),
+            purpose,  static_cast<std::uint8_t>(sample)};
   }
   /// Random integers for `count` elements from `begin`; empty where the rounding draws none.
   std::vector<std::uint32_t> draws(const Slot<R>& slot, const RandomStream& from, std::size_t begin,
@@ -113,32 +104,51 @@ class OptimizedTensor {
   std::vector<std::uint32_t> scale_draws(const Slot<R>& slot, std::size_t number, const StepInfo& now,
                                          std::size_t begin, std::size_t count) const;
   /// Noise factors of one weight slot; all 1 without noise.
-  std::vector<R> noise_factors(const Scalars& c, const StepInfo& now, int sample, std::size_t slot) const;
+  std::vector<R> noise_factors(const Config& config, const Scalars& c, const StepInfo& now, int sample,
+                               std::size_t slot) const;
 
   void load_states(const Step& step, std::size_t begin, Tile& tile) const;
+  void run_rule(const Step& step, std::size_t begin, Tile& tile) const;
+  void choose_targets(const Step& step, std::size_t begin, std::size_t slot, Tile& tile) const;
   void compute(const Step& step, std::size_t begin, Tile& tile) const;
   void advance_auxiliary(const Config& config, Step& step);
   void store_states_first(Step& step, ThreadPool* pool);
   template <class Numbers>
   void choose_tensor_wide_scales(std::vector<Slot<R>>& slots, std::size_t first_number, const Step& step,
                                  ThreadPool* pool, Numbers numbers_of);
-  void store(Slot<R>& slot, std::size_t number, const StepInfo& now, std::size_t begin, std::span<const R> before,
-             std::span<const R> wanted, const StoredTile<R>& out);
+  void store(Slot<R>& slot, std::size_t number, const StepInfo& now, std::size_t begin,
+             std::span<const R> before, std::span<const R> wanted, const StoredTile<R>& out);
+  void store_state(const StepInfo& now, std::size_t begin, std::size_t slot, Tile& tile, bool shows);
+  void store_weight(const Step& step, std::size_t begin, std::size_t slot, Tile& tile, bool shows);
+  void store_compensation(const Step& step, std::size_t begin, std::size_t slot, Tile& tile);
   template <class ProbeTile>
-  void store_weights(const Step& step, std::size_t begin, Tile& tile, std::span<const StateRecord<R>> states,
-                     ProbeTile& probe);
+  void show(const Step& step, std::size_t begin, Tile& tile, ProbeTile& probe) const;
   template <class ProbeTile>
-  void finish(const Step& step, std::size_t begin, Tile& tile, ProbeTile& probe);
+  void show_whole(const Step& step, std::size_t begin, const Tile& tile, ProbeTile& probe) const;
+  void recall_states(const Step& step, std::size_t begin, Tile& tile) const;
 
+  /// Some tiles taken as one, where no probe tells them apart: what is done once a tile then weighs less, and a tile's
+  /// numbers, some 20 bytes an element, still lie in the first-level cache.
+  std::size_t long_tile() const noexcept {
+    return tile_length_ * std::max<std::size_t>(1, 1024 / tile_length_);
+  }
+  std::size_t tile_count(std::size_t length) const noexcept { return (size() + length - 1) / length; }
+
+  /// Calls body(index, begin, tile) for every tile of `length` elements, on any thread; the tile's numbers are for it to
+  /// fill.
   template <class F>
-  void for_each_tile(ThreadPool* pool, F body) const {
-    const std::size_t tiles = (size() + tile_length_ - 1) / tile_length_;
-    const auto one = [&](std::size_t index) {
-      const std::size_t begin = index * tile_length_;
-      body(index, begin, std::min(begin + tile_length_, size()) - begin);
+  void for_each_tile(ThreadPool* pool, std::size_t length, F body) const {
+    const std::size_t tiles = tile_count(length);
+    const auto some = [&](std::size_t first, std::size_t last) {
+      Tile tile;  // one for all of a thread, so that its vectors are allocated once
+      for (std::size_t index = first; index < last; ++index) {
+        const std::size_t begin = index * length;
+        tile.resize(std::min(begin + length, size()) - begin);
+        body(index, begin, tile);
+      }
     };
-    if (pool) return pool->for_each_index(tiles, one);
-    for (std::size_t tile = 0; tile < tiles; ++tile) one(tile);
+    if (pool) return pool->for_each_range(tiles, some);
+    some(0, tiles);
   }
 
   TensorInfo info_;
@@ -148,7 +158,8 @@ class OptimizedTensor {
   std::vector<Slot<R>> residuals_;  // compensation of each weight slot, if there is one
   std::vector<Slot<R>> low_parts_;  // of each second moment, under collage_plus
   std::vector<Slot<R>> auxiliary_;
-  std::vector<Slot<R>> gradient_slots_, accumulator_slots_;  // scratch of pull_back, where the plan rounds there
+  std::vector<Slot<R>> gradient_slots_,
+      accumulator_slots_;  // scratch of pull_back, where the plan rounds there
   double memory_ = 0;
   std::size_t tile_length_;
 };
@@ -157,3 +168,4 @@ class OptimizedTensor {
 
 #include "optimizers/forward_view.h"
 #include "optimizers/step_phases.h"
+#include "optimizers/step_stores.h"

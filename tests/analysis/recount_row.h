@@ -3,6 +3,7 @@
 
 #include <map>
 
+#include "analysis/stagnation_share.h"
 #include "analysis/step_counters.h"
 #include "tests/analysis/representable.h"
 
@@ -77,18 +78,22 @@ std::vector<Row> rows_of(const TileRecord<R>& r) {
 struct CountAndKeep {
   struct Tile {
     CounterProbe counted;
+    StagnationShare share;
     std::vector<Row> rows;
     template <class R>
     void see(const TileRecord<R>& r) {
       counted.see(r);
+      share.see(r);
       const std::vector<Row> seen = rows_of(r);
       rows.insert(rows.end(), seen.begin(), seen.end());
     }
   };
   CounterProbe counted;
+  StagnationShare share;
   std::vector<std::vector<Row>> tiles;
   void join(const Tile& tile) {
     counted.join(tile.counted);
+    share.join(tile.share);
     tiles.push_back(tile.rows);
   }
 };

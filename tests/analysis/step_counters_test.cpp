@@ -36,6 +36,9 @@ void check_rule(const TensorPlan& plan, bool with_nan) {
   }
   CHECK(probe.tiles.size() >= 20);
   test::check_equal(probe.counted.stored, probe, true);
+  CHECK(probe.share.updated == probe.counted.stored.stagnation.updated);
+  CHECK(probe.share.stayed == probe.counted.stored.stagnation.stayed);
+  CHECK(probe.share.nonfinite == probe.counted.stored.nonfinite);
   CHECK(probe.counted.has_parts == (Rule::weight_slots.size() > 1));
   if (probe.counted.has_parts) test::check_equal(probe.counted.made_of_parts, probe, false);
   test::check_states(probe.counted.states, probe);

@@ -1,0 +1,166 @@
+#include "emulation/array_converter.h"
+
+#include <algorithm>
+
+#include "emulation/fp_environment.h"
+#include "emulation/reduce.h"
+#include "formats/error.h"
+#include "formats/spec.h"
+
+namespace halfulp {
+namespace {
+
+// Elements whose random words, scales and codes lie in the first-level cache together; larger where nothing but the
+// elements themselves is touched, so that a call is nothing beside it.
+constexpr std::size_t small_chunk = 2048, large_chunk = 65536;
+
+std::size_t block_of(const BlockFormat& f) {
+  require_double_view(f, "array");
+  if (!f.has_scale()) return 1;
+  const bool in_a_row =
+      f.shape.axis == BlockAxis::flattened || (f.shape.axis == BlockAxis::tile && f.shape.rows == 1);
+  if (!in_a_row || f.shape.columns == 0 || f.tensor_scale == TensorScale::row ||
+      f.rule == ScaleRule::stochastic_exponent)
+    throw Error(
+        "array", "no format for arrays", to_spec(f),
+        "scalar formats, and blocks of a fixed number of consecutive elements whose scales are not drawn");
+  return f.shape.columns;
+}
+
+/// Whole blocks, and groups of the random-bit map, together near `about` elements.
+std::size_t chunk_of(const BlockFormat& f, Rounding rounding, std::size_t block) {
+  const std::size_t about = f.has_scale() || is_stochastic(rounding.mode) ? small_chunk : large_chunk;
+  return block >= about ? block : about / block * block;
+}
+
+}  // namespace
+
+ArrayConverter::ArrayConverter(const BlockFormat& format, Rounding rounding, const SpecialValues& special,
+                               const LaneKernels& kernels)
+    : format_(format),
+      elements_(format.element, rounding, special, kernels),
+      converter_(format.element, rounding, special),
+      block_(block_of(format)),
+      chunk_(chunk_of(format, rounding, block_)),
+      scales_(format, kernels) {}
+
+void ArrayConverter::values(std::span<const float> x, std::span<float> out, TensorMultiplier t,
+                            const RandomStream* random, std::uint64_t first) {
+  if (out.size() != x.size())
+    throw Error("array", "sizes differ", std::to_string(out.size()), std::to_string(x.size()));
+  convert(x, out.data(), nullptr, nullptr, t, random, first);
+}
+
+void ArrayConverter::encode(std::span<const float> x, std::uint8_t* codes, std::uint8_t* scales,
+                            TensorMultiplier t, const RandomStream* random, std::uint64_t first) {
+  convert(x, nullptr, codes, scales, t, random, first);
+}
+
+void ArrayConverter::convert(std::span<const float> x, float* out, std::uint8_t* codes, std::uint8_t* scales,
+                             TensorMultiplier t, const RandomStream* random, std::uint64_t first) {
+  const Rounding rounding = converter_.rounding();
+  const bool draws = is_stochastic(rounding.mode);
+  if (draws && !random)
+    throw Error("array", "no random bits", "none", "a stream, for " + to_string(rounding));
+  const FpEnvironment environment;
+  random_.resize(draws ? std::min(chunk_, x.size()) : 0);
+  for (std::size_t done = 0; done < x.size(); done += chunk_) {
+    const std::size_t count = std::min(chunk_, x.size() - done);
+    const auto some = x.subspan(done, count);
+    const std::uint32_t* bits = draws ? random_.data() : nullptr;
+    if (draws) elements_.kernels().random(*random, first + done, rounding.random_bits, random_.data(), count);
+    float* const to = out ? out + done : nullptr;
+    if (!format_.has_scale()) {
+      if (on_lanes())
+        elements_.convert(some, bits, {}, to, codes, done, nullptr);
+      else
+        convert_single(some, done, to, codes, nullptr, t, random_);
+      continue;
+    }
+    if (!on_lanes()) {
+      for (std::size_t begin = 0; begin < count; begin += block_)
+        convert_single(some.subspan(begin, std::min(block_, count - begin)), done + begin,
+                       to ? to + begin : nullptr, codes, scales, t,
+                       draws ? std::span(random_).subspan(begin) : std::span(random_));
+      continue;
+    }
+    scales_.choose(some, block_, t);
+    // Those that lanes do not serve are done first, since out may be x; lanes then make something of them that is
+    // overwritten.
+    struct Single {
+      std::size_t begin, count;
+    };
+    std::vector<float> kept;
+    for (const std::size_t block : scales_.singles()) {
+      const std::size_t begin = block * block_, length = std::min(block_, count - begin);
+      kept.insert(kept.end(), some.begin() + static_cast<std::ptrdiff_t>(begin),
+                  some.begin() + static_cast<std::ptrdiff_t>(begin + length));
+    }
+    if (scales)
+      for (std::size_t block = 0; block < scales_.size(); ++block)
+        store_code(format_.scale, scales, done / block_ + block, scales_.code(block));
+    elements_.convert(some, bits, scales_.scales(block_), to, codes, done, nullptr);
+    std::size_t used = 0;
+    for (const std::size_t block : scales_.singles()) {
+      const std::size_t begin = block * block_, length = std::min(block_, count - begin);
+      convert_single(std::span<const float>(kept).subspan(used, length), done + begin,
+                     to ? to + begin : nullptr, codes, scales, t,
+                     draws ? std::span(random_).subspan(begin) : std::span(random_));
+      used += length;
+    }
+  }
+}
+
+/// One block, or numbers without a scale, by definition. begin: of the array; random: of these elements, or empty.
+void ArrayConverter::convert_single(std::span<const float> x, std::size_t begin, float* out,
+                                    std::uint8_t* codes, std::uint8_t* scales, TensorMultiplier t,
+                                    std::span<const std::uint32_t> random) {
+  BlockChoice block{0, exact_divisor(1)};
+  double multiplier = 1;
+  if (format_.has_scale()) {
+    block = choose_block(format_, x, amax(x), t, 0);
+    multiplier = scale_value(format_, block.scale, t);
+    if (scales) store_code(format_.scale, scales, begin / block_, block.scale);
+  }
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const double source = format_.has_scale() ? quotient_in_block(x[i], block.divisor) : double{x[i]};
+    const std::uint32_t code = converter_.code(source, random.empty() ? 0 : random[i]);
+    if (codes) store_code(format_.element, codes, begin + i, code);
+    const double element = halfulp::decode(format_.element, code);
+    if (out) out[i] = format_.has_scale() ? value_in_block(element, multiplier) : static_cast<float>(element);
+  }
+}
+
+void ArrayConverter::decode(const std::uint8_t* codes, const std::uint8_t* scales, TensorMultiplier t,
+                            std::span<float> out) {
+  const FpEnvironment environment;
+  for (std::size_t done = 0; done < out.size(); done += chunk_) {
+    const std::size_t count = std::min(chunk_, out.size() - done);
+    const auto to = out.subspan(done, count);
+    const auto single = [&](std::size_t begin, std::size_t length, std::uint32_t scale) {
+      for (std::size_t i = begin; i < begin + length; ++i)
+        to[i] = static_cast<float>(
+            decode_in_block(format_, load_code(format_.element, codes, done + i), scale, t));
+    };
+    if (!format_.has_scale()) {
+      on_lanes() ? elements_.decode(codes, done, {}, to) : single(0, count, 0);
+      continue;
+    }
+    const std::size_t blocks = (count + block_ - 1) / block_;
+    codes_.resize(blocks);
+    load_codes(format_.scale, scales, done / block_, codes_);
+    if (on_lanes()) {
+      scales_.read(codes_, t);
+      elements_.decode(codes, done, scales_.scales(block_), to);
+    }
+    for (std::size_t block = 0, next = 0; block < blocks; ++block) {
+      const bool is_single =
+          !on_lanes() || (next < scales_.singles().size() && scales_.singles()[next] == block);
+      if (!is_single) continue;
+      single(block * block_, std::min(block_, count - block * block_), codes_[block]);
+      ++next;
+    }
+  }
+}
+
+}  // namespace halfulp

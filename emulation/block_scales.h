@@ -1,0 +1,62 @@
+#pragma once
+#include <span>
+#include <vector>
+
+#include "emulation/lanes/lane_converter.h"
+#include "formats/block.h"
+
+namespace halfulp {
+
+/// Scales of many consecutive blocks of floats at once: for each its code, and the numbers that lanes divide by. The codes
+/// are those of choose_block(), found at the speed of lanes for the rules of the named formats.
+class BlockScales {
+ public:
+  /// in: format has scales, and a double view
+  BlockScales(const BlockFormat& format, const LaneKernels& kernels);
+
+  /// Chooses the scales of the blocks of x, the last of which may be short.
+  void choose(std::span<const float> x, std::size_t block_length, TensorMultiplier t);
+  /// Takes the scales of blocks that are stored.
+  void read(std::span<const std::uint32_t> codes, TensorMultiplier t);
+
+  std::size_t size() const noexcept { return codes_.size(); }
+  std::uint32_t code(std::size_t block) const noexcept { return codes_[block]; }
+  RunScales scales(std::size_t block_length) const noexcept {
+    return {high_.data(), are_exact_ ? nullptr : low_.data(), inverse_.data(), block_length};
+  }
+  /// The blocks that lanes do not serve: those with NaN or infinity, with scales outside [2^-60, 2^60], or of conventions
+  /// that divide otherwise. They have no code yet.
+  std::span<const std::size_t> singles() const noexcept { return singles_; }
+
+ private:
+  /// How a scale is found.
+  enum class Way : std::uint8_t {
+    table,   ///< powers of two: the rule gives an exponent, and a table what belongs to it
+    lanes,   ///< amax / M rounded to the scale format: a conversion like any other
+    single,  ///< one block at a time
+  };
+  struct OfExponent {
+    std::uint32_t code;
+    float scale, inverse;  ///< 0: lanes cannot divide by it
+  };
+  static constexpr int highest_exponent = 200;
+
+  Way way_for(const BlockFormat& f) const noexcept;
+  void resize(std::size_t blocks);
+  void choose_from_table();
+  void choose_on_lanes(TensorMultiplier t);
+
+  BlockFormat format_;
+  const LaneKernels* kernels_;
+  LaneConverter to_scale_;
+  Way way_;
+  std::uint32_t zero_code_ = 0;
+  std::vector<OfExponent> table_;  // of exponents from -highest_exponent on
+  std::vector<float> amax_, values_, high_, low_, inverse_;
+  std::vector<std::uint8_t> bytes_;
+  std::vector<std::uint32_t> codes_;
+  std::vector<std::size_t> singles_;
+  bool are_exact_ = false;
+};
+
+}  // namespace halfulp

@@ -1,0 +1,222 @@
+#pragma once
+#include "emulation/lanes/kernels.h"
+#include "emulation/lanes/vector.h"
+#include "formats/element_conversion.h"
+#include "formats/lane_scale.h"
+
+namespace halfulp::HWY_NAMESPACE {
+
+enum class Output : std::uint8_t { values, bytes, words, values_and_bytes, values_and_words };
+
+/// What a loop is compiled for. The common shapes have loops of their own, in which everything that is the same for all
+/// elements is known to the compiler; the others share one that asks each time, at about a third of the speed.
+struct Shape {
+  bool is_known;
+  bool in_bits;
+  Scaling scaling;
+  Output output;
+};
+
+HWY_INLINE Scaling scaling_of(const RunScales& scales) noexcept {
+  return !scales.high ? Scaling::none : scales.low ? Scaling::quotient : Scaling::exact;
+}
+
+HWY_INLINE LaneScale<Floats> scale_of_run(const RunScales& scales, Scaling scaling,
+                                          std::size_t run) noexcept {
+  if (scaling == Scaling::none) return {{}, scaling};
+  return {{Floats(scales.high[run]), Floats(scaling == Scaling::quotient ? scales.low[run] : 0.0f),
+           Floats(scales.inverse[run])},
+          scaling};
+}
+
+/// Codes as bytes or halfwords.
+HWY_INLINE void store_codes(Words codes, std::uint8_t* to) noexcept {
+  const hn::Rebind<std::uint8_t, FloatTag> d;
+  hn::StoreU(hn::DemoteTo(d, hn::BitCast(IntegerTag(), codes.v)), d, to);
+}
+HWY_INLINE void store_codes(Words codes, std::uint16_t* to) noexcept {
+  const hn::Rebind<std::uint16_t, FloatTag> d;
+  hn::StoreU(hn::DemoteTo(d, hn::BitCast(IntegerTag(), codes.v)), d, to);
+}
+template <class Code>
+HWY_INLINE Words load_codes(const Code* from) noexcept {
+  return hn::PromoteTo(WordTag(), hn::LoadU(hn::Rebind<Code, FloatTag>(), from));
+}
+
+inline constexpr std::size_t stride = 4 * lane_count;
+
+// Two levels of prefetch, one line each for every line that is used: the streaming loads of hardware stop at pages.
+inline constexpr std::size_t near_ahead = 512, far_ahead = 2048;  // elements: 2 KiB, 8 KiB
+
+/// The loops over one job. is_common: worth four vectors at a time.
+template <RoundingMode mode, bool is_common>
+struct Conversion {
+  const ElementLanes<Floats> lanes;
+  const ConvertJob job;  // a copy, which no store can alias
+
+  /// One vector: what came in, and what it is rounded to.
+  struct Rounded {
+    Floats x, number;
+    std::size_t at;
+  };
+  HWY_INLINE Rounded rounded_at(std::size_t at, const LaneScale<Floats>& scale) const noexcept {
+    const Floats x = load(job.x + at);
+    const Words random = is_stochastic(mode) ? load(job.random + at) : Words(0);
+    return {x, round_element<mode>(lanes, divided(x, scale), random), at};
+  }
+
+  template <bool all_regular>
+  HWY_INLINE void write(const Rounded& rounded, const LaneScale<Floats>& scale) const noexcept {
+    const auto& [x, number, at] = rounded;
+    const bool keeps = job.kept != nullptr;
+    const Floats stored = keeps ? load(job.kept + at) : Floats();
+    const Mask stays = x == stored;
+    if (job.values) {
+      const Floats element = all_regular ? number : settle(lanes, lanes.values, x, number, number);
+      const Floats value = multiplied(element, scale);
+      store(keeps ? select(stays, stored, value) : value, job.values + at);
+    }
+    if (!job.bytes && !job.words) return;
+    Words code = code_of(lanes, number);
+    if constexpr (!all_regular) code = settle(lanes, lanes.codes, x, number, code);
+    const auto put = [&](auto* to) { store_codes(keeps ? select(stays, load_codes(to), code) : code, to); };
+    job.bytes ? put(job.bytes + at) : put(job.words + at);
+  }
+
+  /// Some vectors with one question whether all their lanes are regular, so that it costs a fraction of an instruction.
+  template <class... Vectors>
+  HWY_INLINE void write_all(const LaneScale<Floats>& scale, const Vectors&... rounded) const noexcept {
+    if (HWY_LIKELY(all_of((is_regular(lanes, rounded.number) & ...))))
+      return (write<true>(rounded, scale), ...);
+    // Rare, and long: one copy of the code.
+    const Rounded each[] = {rounded...};
+#pragma GCC unroll 1
+    for (const Rounded& one : each) write<false>(one, scale);
+  }
+
+  /// Elements [begin, end), end - begin below a vector: through padded copies.
+  HWY_INLINE void convert_rest(std::size_t begin, std::size_t end,
+                               const LaneScale<Floats>& scale) const noexcept {
+    const std::size_t count = end - begin;
+    float x[lane_count] = {}, kept[lane_count] = {}, values[lane_count];
+    std::uint32_t random[lane_count] = {};
+    std::uint8_t bytes[lane_count] = {};
+    std::uint16_t words[lane_count] = {};
+    for (std::size_t i = 0; i < count; ++i) {
+      x[i] = job.x[begin + i];
+      if (job.kept) {
+        kept[i] = job.kept[begin + i];
+        if (job.bytes) bytes[i] = job.bytes[begin + i];
+        if (job.words) words[i] = job.words[begin + i];
+      }
+      if (is_stochastic(mode)) random[i] = job.random[begin + i];
+    }
+    const ConvertJob padded{job.lanes,
+                            mode,
+                            x,
+                            lane_count,
+                            random,
+                            {},
+                            job.values ? values : nullptr,
+                            job.bytes ? bytes : nullptr,
+                            job.words ? words : nullptr,
+                            job.kept ? kept : nullptr};
+    const Conversion<mode, false> one{lanes, padded};
+    one.write_all(scale, one.rounded_at(0, scale));
+    for (std::size_t i = 0; i < count; ++i) {
+      if (job.values) job.values[begin + i] = values[i];
+      if (job.bytes) job.bytes[begin + i] = bytes[i];
+      if (job.words) job.words[begin + i] = words[i];
+    }
+  }
+
+  HWY_INLINE void convert_run(std::size_t begin, std::size_t end,
+                              const LaneScale<Floats>& scale) const noexcept {
+    std::size_t i = begin;
+    for (; is_common && i + stride <= end; i += stride) {
+      for (std::size_t line = 0; line < stride; line += 16) {
+        __builtin_prefetch(job.x + i + line + near_ahead, 1, 3);
+        __builtin_prefetch(job.x + i + line + far_ahead, 1, 2);
+      }
+      write_all(scale, rounded_at(i, scale), rounded_at(i + lane_count, scale),
+                rounded_at(i + 2 * lane_count, scale), rounded_at(i + 3 * lane_count, scale));
+    }
+    for (; i + lane_count <= end; i += lane_count) write_all(scale, rounded_at(i, scale));
+    if (i < end) convert_rest(i, end, scale);
+  }
+};
+
+template <RoundingMode mode, Shape shape>
+HWY_NOINLINE void convert_as(const ConvertJob& given) noexcept {
+  ElementLanes<Floats> lanes = given.lanes.as<Floats>();
+  ConvertJob job = given;
+  Scaling scaling = scaling_of(job.scales);
+  if constexpr (shape.is_known) {
+    lanes.in_bits = shape.in_bits;
+    lanes.grid.flushes = lanes.grid.parity_in_exponent = lanes.is_fixed_point = false;
+    lanes.is_signed = true;
+    scaling = shape.scaling;
+    constexpr Output output = shape.output;
+    if (output == Output::bytes || output == Output::words) job.values = nullptr;
+    if (output != Output::bytes && output != Output::values_and_bytes) job.bytes = nullptr;
+    if (output != Output::words && output != Output::values_and_words) job.words = nullptr;
+    if (output == Output::values || scaling == Scaling::none) job.kept = nullptr;
+  }
+  const Conversion<mode, shape.is_known> conversion{lanes, job};
+  if (scaling == Scaling::none) return conversion.convert_run(0, job.n, scale_of_run(job.scales, scaling, 0));
+  const std::size_t length = job.scales.run_length;
+  for (std::size_t begin = 0, run = 0; begin < job.n; begin += length, ++run)
+    conversion.convert_run(begin, begin + length < job.n ? begin + length : job.n,
+                           scale_of_run(job.scales, scaling, run));
+}
+
+template <RoundingMode mode, bool in_bits, Scaling scaling>
+HWY_INLINE void convert_to_bytes(const ConvertJob& job) noexcept {
+  if (!job.bytes) return convert_as<mode, Shape{true, in_bits, scaling, Output::values}>(job);
+  if (!job.values) return convert_as<mode, Shape{true, in_bits, scaling, Output::bytes}>(job);
+  return convert_as<mode, Shape{true, in_bits, scaling, Output::values_and_bytes}>(job);
+}
+
+template <RoundingMode mode, bool in_bits>
+HWY_INLINE void convert_to_words(const ConvertJob& job) noexcept {
+  if (!job.words) return convert_as<mode, Shape{true, in_bits, Scaling::none, Output::values}>(job);
+  if (!job.values) return convert_as<mode, Shape{true, in_bits, Scaling::none, Output::words}>(job);
+  return convert_as<mode, Shape{true, in_bits, Scaling::none, Output::values_and_words}>(job);
+}
+
+/// The loop for this job, if its shape is a common one: words only without scales, and the lane's own bits only in words.
+template <RoundingMode mode>
+HWY_INLINE bool convert_common(const ConvertJob& job) noexcept {
+  const ElementLanes<float>& lanes = job.lanes;
+  const Scaling scaling = scaling_of(job.scales);
+  if (!lanes.is_signed || lanes.is_fixed_point || lanes.grid.flushes || lanes.grid.parity_in_exponent)
+    return false;
+  if (scaling == Scaling::none && (lanes.in_bits || job.words)) {
+    if (job.bytes || job.kept) return false;
+    lanes.in_bits ? convert_to_words<mode, true>(job) : convert_to_words<mode, false>(job);
+    return true;
+  }
+  if (lanes.in_bits || job.words || (job.kept && (scaling == Scaling::none || !job.bytes))) return false;
+  switch (scaling) {
+    case Scaling::none:
+      convert_to_bytes<mode, false, Scaling::none>(job);
+      return true;
+    case Scaling::exact:
+      convert_to_bytes<mode, false, Scaling::exact>(job);
+      return true;
+    case Scaling::quotient:
+      convert_to_bytes<mode, false, Scaling::quotient>(job);
+      return true;
+  }
+  return false;
+}
+
+inline void convert(const ConvertJob& job) noexcept {
+  with_mode(job.mode, [&]<RoundingMode mode>() {
+    if constexpr (mode == RoundingMode::nearest_even || mode == RoundingMode::stochastic_c)
+      if (convert_common<mode>(job)) return;
+    convert_as<mode, Shape{}>(job);
+  });
+}
+
+}  // namespace halfulp::HWY_NAMESPACE

@@ -1,0 +1,182 @@
+// Whole arrays on lanes against quantize() and dequantize(), which go a number at a time: the same codes, scales, values.
+#include <doctest/doctest.h>
+
+#include <cstring>
+#include <random>
+
+#include "emulation/array_converter.h"
+#include "emulation/quantize.h"
+#include "formats/catalog.h"
+#include "formats/error.h"
+#include "formats/spec.h"
+
+#if defined(__SSE2__)
+#  include <xmmintrin.h>
+#endif
+
+using namespace halfulp;
+
+namespace {
+
+std::uint32_t bits_or_nan(float x) { return x != x ? (sign_bit_of(x) | 0x7fc00000u) : bits_of(x); }
+
+/// Blocks of every kind: normal numbers of many magnitudes, ties, zeros of both signs, subnormals, huge ones, specials.
+std::vector<float> blocks_of(std::size_t n, std::size_t block, unsigned seed) {
+  std::mt19937 draw(seed);
+  std::normal_distribution<float> normal;
+  std::vector<float> x(n);
+  for (std::size_t begin = 0; begin < n; begin += block) {
+    const unsigned kind = draw() % 24;
+    const int e = kind < 12 ? 0 : static_cast<int>(draw() % 200) - 100;
+    for (std::size_t i = begin; i < std::min(begin + block, n); ++i) {
+      x[i] = std::ldexp(normal(draw), e);
+      if (kind == 1) x[i] = draw() % 2 ? 0.0f : -0.0f;
+      if (kind == 2) x[i] = static_cast<float>(draw() % 64) / 8;  // many ties
+      if (kind == 3) x[i] *= 0x1p-140f;
+      if (kind == 4) x[i] *= 0x1p126f;
+      if (kind == 5 && i % 7 == 3) x[i] = NAN;
+      if (kind == 6 && i % 11 == 5) x[i] = -INFINITY;
+      if (kind == 7) x[i] = real_of(static_cast<std::uint32_t>(draw()));
+      if (kind == 8) x[i] = i == begin ? 1.0f : 0x1p-149f;
+    }
+  }
+  return x;
+}
+
+std::size_t differences(const BlockFormat& f, Rounding rounding, const std::vector<float>& x,
+                        TensorMultiplier t, const LaneKernels& kernels) {
+  const SpecialValues special = special_values(OverflowPolicy::saturate);
+  const RandomStream stream{5, 6, 7, 1, RandomPurpose::rounding, 0};
+  ArrayConverter arrays(f, rounding, special, kernels);
+  std::vector<float> values(x.size()), decoded(x.size());
+  std::vector<std::uint8_t> codes(packed_bytes(f.element, x.size())),
+      scales(packed_bytes(f.scale, x.size() / std::max<std::size_t>(1, f.shape.columns) + 1));
+  arrays.values(x, values, t, &stream, 0);
+  arrays.encode(x, codes.data(), scales.data(), t, &stream, 0);
+  arrays.decode(codes.data(), scales.data(), t, decoded);
+
+  const std::vector<double> wide(x.begin(), x.end());
+  const Tensor expected = quantize(wide, {1, x.size()}, f, rounding, special, {stream, 0},
+                                   f.has_tensor_scale() ? std::optional<float>(t.decode) : std::nullopt);
+  std::size_t wrong = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const auto value = static_cast<float>(decode_in_block(
+        f, expected.code(i), f.has_scale() ? expected.scale_code(expected.block_of(i)) : 0, t));
+    const std::size_t block = expected.block_of(i);
+    const bool right =
+        load_code(f.element, codes.data(), i) == expected.code(i) &&
+        (!f.has_scale() || load_code(f.scale, scales.data(), block) == expected.scale_code(block)) &&
+        bits_or_nan(decoded[i]) == bits_or_nan(value) && bits_or_nan(values[i]) == bits_or_nan(value);
+    if (!right && ++wrong == 1)
+      MESSAGE("element ", i, " x=", x[i], " bits ", bits_of(x[i]), ": code ",
+              load_code(f.element, codes.data(), i), " not ", expected.code(i), ", scale ",
+              f.has_scale() ? load_code(f.scale, scales.data(), block) : 0, " not ",
+              f.has_scale() ? expected.scale_code(block) : 0, ", value ", values[i], " decoded ", decoded[i],
+              " not ", value);
+  }
+  return wrong;
+}
+
+std::vector<BlockFormat> formats_for_arrays() {
+  std::vector<BlockFormat> formats;
+  for (const NamedBlockFormat& named : all_block_formats)
+    if (named.format.shape.axis == BlockAxis::flattened ||
+        (named.format.shape.axis == BlockAxis::tile && named.format.shape.rows == 1 &&
+         named.format.tensor_scale != TensorScale::row))
+      formats.push_back(named.format);
+  return formats;
+}
+
+}  // namespace
+
+TEST_CASE("arrays: every block format of the catalog, for every instruction set of this CPU") {
+  std::size_t tried = 0;
+  for (const BlockFormat& f : formats_for_arrays())
+    for (const LaneKernels* kernels : supported_lane_kernels())
+      for (const Rounding rounding :
+           {nearest_even, stochastic, Rounding{RoundingMode::up, 0}, Rounding{RoundingMode::odd, 0},
+            Rounding{RoundingMode::stochastic_b, 16}})
+        for (const float t : {1.0f, 0.0123f, 3.7e-5f, 0x1p-30f}) {
+          if (t != 1.0f && !f.has_tensor_scale()) continue;
+          const std::vector<float> x = blocks_of(6007, f.shape.columns, 3);
+          INFO(to_spec(f), " ", to_string(rounding), " t=", t, " ", kernels->target);
+          CHECK(differences(f, rounding, x, t, *kernels) == 0);
+          ++tried;
+        }
+  CHECK(tried > 100);
+}
+
+TEST_CASE("arrays: every scale rule, under every convention of the presets") {
+  for (const NamedScaleRule& named : all_scale_rules) {
+    if (named.rule == ScaleRule::stochastic_exponent) continue;
+    for (const std::string element : {"e4m3", "e2m1", "e3m2", "int8", "e5m2"})
+      for (const std::string scale : {"e8m0", "ue4m3", "ue5m3", "fp32", "bf16"}) {
+        const std::string spec =
+            "block{" + element + ",32,scale=" + scale + ",rule=" + std::string(named.name) + "}";
+        INFO(spec);
+        std::optional<BlockFormat> f;
+        try {
+          f = parse_format(spec);
+        } catch (const Error&) {
+          continue;  // a rule that does not go with the scale format
+        }
+        CHECK(differences(*f, nearest_even, blocks_of(4001, 32, 9), 1.0f, lane_kernels()) == 0);
+      }
+  }
+}
+
+TEST_CASE("arrays: scalar formats, those without lanes included") {
+  for (const char* spec : {"e4m3", "bf16", "e2m1", "e2m3", "tf32", "fp32", "e8m0", "lns{bits=8,gamma=8}",
+                           "binary8p3se", "e3m4{bias=3}"}) {
+    INFO(spec);
+    CHECK(differences(parse_format(spec), nearest_even, blocks_of(5003, 16, 2), 1.0f, lane_kernels()) == 0);
+    CHECK(differences(parse_format(spec), stochastic, blocks_of(5003, 16, 4), 1.0f, lane_kernels()) == 0);
+  }
+}
+
+#if defined(__SSE2__)
+TEST_CASE(
+    "arrays: flush-to-zero and another rounding direction, set by the caller, change nothing and stay set") {
+  constexpr unsigned flushes_and_rounds_up = 0x1F80 | 0x8040 | 0x4000;
+  for (const char* spec : {"bf16", "e4m3", "mxfp4", "mxfp8_e5m2", "nvfp4"}) {
+    const BlockFormat f = parse_format(spec);
+    const std::vector<float> x = blocks_of(3000, std::max<std::size_t>(1, f.shape.columns), 8);
+    const auto run = [&] {
+      ArrayConverter arrays(f, nearest_even, special_values(OverflowPolicy::saturate));
+      std::vector<float> out(x.size());
+      arrays.values(x, out, 0.01f, nullptr, 0);
+      return out;
+    };
+    const std::vector<float> expected = run();
+    const unsigned before = _mm_getcsr();
+    _mm_setcsr(flushes_and_rounds_up);
+    const std::vector<float> got = run();
+    const unsigned after = _mm_getcsr();
+    _mm_setcsr(before);
+    INFO(spec);
+    CHECK((after & 0xffc0u) == (flushes_and_rounds_up & 0xffc0u));
+    CHECK(std::memcmp(got.data(), expected.data(), got.size() * sizeof(float)) == 0);
+  }
+}
+#endif
+
+TEST_CASE("arrays: 2^20 pseudo-random blocks of every format" * doctest::test_suite("exhaustive")) {
+  for (const BlockFormat& f : formats_for_arrays())
+    for (const LaneKernels* kernels : supported_lane_kernels())
+      for (unsigned seed = 0; seed < 64; ++seed) {
+        const std::vector<float> x = blocks_of(f.shape.columns << 14, f.shape.columns, seed);
+        INFO(to_spec(f), " ", kernels->target, " ", seed);
+        CHECK(differences(f, seed % 2 ? stochastic : nearest_even, x, f.has_tensor_scale() ? 0.0123f : 1.0f,
+                          *kernels) == 0);
+      }
+}
+
+TEST_CASE("arrays: what cannot be is refused") {
+  CHECK_THROWS_AS(
+      ArrayConverter(parse_format("fp8_tensor"), nearest_even, special_values(OverflowPolicy::saturate)),
+      Error);
+  ArrayConverter sr(parse_format("e4m3"), stochastic, special_values(OverflowPolicy::saturate));
+  std::vector<float> x(4), out(3);
+  CHECK_THROWS_AS(sr.values(x, x, 1.0f, nullptr, 0), Error);
+  CHECK_THROWS_AS(sr.values(x, out, 1.0f, nullptr, 0), Error);
+}
