@@ -23,6 +23,7 @@ void add_step_command(CLI::App& app);
 void add_run_command(CLI::App& app);
 void add_sweep_command(CLI::App& app);
 void add_report_command(CLI::App& app);
+void add_bench_command(CLI::App& app);
 
 /// Ends the program with status 1; the command has said what failed.
 struct FailedCheck {};

@@ -66,7 +66,7 @@ std::vector<std::vector<std::string>> scalar_rows(const ScalarFormat& f) {
   const auto both = [&](const Dyadic& x) {
     return f.has_double_view() ? real_text(double_of(x)) + "  " + hex_text(double_of(x)) : number_text(x);
   };
-  const FormatEnds ends = ends_of(f);
+  const DyadicEnds ends = ends_of(f);
   rows.push_back({"max", both(ends.max) + "  code " + code_text(ends.max_code, bits)});
   rows.push_back({"lowest", both(ends.lowest)});
   if (ends.min_normal) rows.push_back({"min_normal", both(*ends.min_normal)});

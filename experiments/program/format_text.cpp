@@ -28,7 +28,7 @@ nlohmann::ordered_json scalar_json(const std::string& name, const ScalarFormat& 
     object["bias"] = f.bias;
   }
   if (!f.is_table()) object["fraction_bits"] = f.fraction_bits;
-  const FormatEnds ends = ends_of(f);
+  const DyadicEnds ends = ends_of(f);
   const auto number = [](const std::optional<Dyadic>& x) -> nlohmann::ordered_json {
     if (!x) return nullptr;
     const bool is_double = x->significand == 0 || (leading_exponent(*x) <= 1023 && x->exponent >= -1074);
@@ -67,7 +67,7 @@ nlohmann::ordered_json block_json(const std::string& name, const BlockFormat& fo
 
 }  // namespace
 
-FormatEnds ends_of(const ScalarFormat& f) {
+DyadicEnds ends_of(const ScalarFormat& f) {
   if (f.is_table())
     return {.max = dyadic_of(f.max_finite()),
             .lowest = dyadic_of(f.lowest()),
@@ -78,7 +78,7 @@ FormatEnds ends_of(const ScalarFormat& f) {
   const auto power = [](int n) { return Dyadic{NumberClass::finite, false, 1, n}; };
   const std::uint32_t sign = std::uint32_t{1} << f.magnitude_bits();
   const Dyadic step = power(f.min_exponent() - f.fraction_bits);
-  FormatEnds ends{.max = decode_dyadic(f, f.top_magnitude()),
+  DyadicEnds ends{.max = decode_dyadic(f, f.top_magnitude()),
                   .lowest = !f.is_signed       ? dyadic_of(0.0)
                             : f.is_fixed_point ? dyadic_of(f.lowest())
                                                : decode_dyadic(f, sign | f.top_magnitude()),

@@ -11,12 +11,12 @@
 namespace halfulp {
 
 /// The numbers at the ends of a format, exact in every format.
-struct FormatEnds {
+struct DyadicEnds {
   Dyadic max, lowest, min_positive;
   std::optional<Dyadic> min_normal, min_subnormal;  ///< where the format has such
   std::uint32_t max_code;
 };
-FormatEnds ends_of(const ScalarFormat& f);
+DyadicEnds ends_of(const ScalarFormat& f);
 
 /// The smallest number below the normal ones; nothing in a format without such numbers.
 std::string subnormal_text(const ScalarFormat& f);

@@ -25,6 +25,7 @@ void add_commands(CLI::App& app) {
   add_run_command(app);
   add_sweep_command(app);
   add_report_command(app);
+  add_bench_command(app);
 }
 
 /// Whether an argument is meant as a negative number, well-formed or not: -1.5, -.5, -0x1p3, -inf, -nan.
