@@ -87,9 +87,6 @@ void ArrayConverter::convert(std::span<const float> x, float* out, std::uint8_t*
     scales_.choose(some, block_, t);
     // Those that lanes do not serve are done first, since out may be x; lanes then make something of them that is
     // overwritten.
-    struct Single {
-      std::size_t begin, count;
-    };
     std::vector<float> kept;
     for (const std::size_t block : scales_.singles()) {
       const std::size_t begin = block * block_, length = std::min(block_, count - begin);

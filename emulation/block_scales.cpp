@@ -3,14 +3,6 @@
 namespace halfulp {
 namespace {
 
-Rounding scale_rounding(const BlockFormat& f) noexcept {
-  return {f.conventions.rounds_up ? RoundingMode::up : RoundingMode::nearest_even, 0};
-}
-SpecialValues scale_special(const BlockFormat& f) noexcept {
-  return special_values(f.conventions.overflow == ScaleOverflow::nan ? OverflowPolicy::ocp
-                                                                     : OverflowPolicy::saturate);
-}
-
 /// Whether float lanes find what scale_exponent() does from the amax alone.
 bool is_power_of_two_rule(ScaleRule rule) noexcept {
   switch (rule) {
@@ -37,15 +29,24 @@ bool is_power_of_two_rule(ScaleRule rule) noexcept {
 BlockScales::BlockScales(const BlockFormat& format, const LaneKernels& kernels)
     : format_(format),
       kernels_(&kernels),
-      to_scale_(format.scale, scale_rounding(format), scale_special(format), kernels),
+      to_scale_(format.scale, scale_rounding(format.conventions), scale_special_values(format.conventions),
+                kernels),
       way_(way_for(format)) {
   if (way_ != Way::table) return;
-  for (int n = -highest_exponent; n <= highest_exponent; ++n) {
-    const std::uint32_t code = power_of_two_code(format, n);
-    const double scale = halfulp::decode(format.scale, code);
-    const auto lane = lane_scale(scale);
-    table_.push_back({code, lane ? lane->high : 0, lane ? lane->inverse : 0});
+  // A rule raises the exponent from some fraction of every binade on: found by bisection, of 2^23 fractions.
+  const auto exponent = [&](std::uint32_t fraction) {
+    return scale_exponent(format_, real_of(bits_of(1.0f) + fraction), {1.0f, 1.0f}, 0);
+  };
+  constexpr std::uint32_t one = 1u << 23;
+  const int base = exponent(0);
+  std::uint32_t below = 0, from = one;  // exponent(below) is base, exponent(from) the next one
+  while (from - below > 1) {
+    const std::uint32_t middle = below + (from - below) / 2;
+    (exponent(middle) == base ? below : from) = middle;
   }
+  carry_ = one - from;
+  for (int binade = 0; binade < 256; ++binade)
+    of_binade_.push_back(scale_of(power_of_two_code(format, binade - 127 + base), {1.0f, 1.0f}));
 }
 
 BlockScales::Way BlockScales::way_for(const BlockFormat& f) const noexcept {
@@ -61,11 +62,30 @@ BlockScales::Way BlockScales::way_for(const BlockFormat& f) const noexcept {
                                                                                                 : Way::single;
 }
 
+BlockScales::Scale BlockScales::scale_of(std::uint32_t code, TensorMultiplier t) const noexcept {
+  const std::optional<LaneScaleNumbers> numbers = lane_scale(scale_value(format_, code, t));
+  return {code, numbers.value_or(LaneScaleNumbers{0, 0, 0}), numbers.has_value(),
+          !numbers || numbers->is_exact()};
+}
+
 void BlockScales::resize(std::size_t blocks) {
-  for (auto* numbers : {&amax_, &values_, &high_, &low_, &inverse_}) numbers->resize(blocks);
+  for (auto* numbers : {&amax_, &high_, &low_, &inverse_}) numbers->resize(blocks);
   bytes_.resize(blocks);
   codes_.resize(blocks);
   singles_.clear();
+  are_exact_ = true;
+}
+
+/// Fills of_code_, where the codes are few.
+void BlockScales::know_codes(TensorMultiplier t) {
+  if (known_ == t) return;
+  known_ = t;
+  of_code_.clear();
+  if (format_.scale.bits() <= 8)
+    for (std::uint32_t code = 0; code < format_.scale.code_count(); ++code)
+      of_code_.push_back(scale_of(code, t));
+  // Zeros come out as zeros under any scale.
+  zero_ = {zero_block_code(format_, t), {1, 0, 1}, true, true};
 }
 
 void BlockScales::choose(std::span<const float> x, std::size_t block_length, TensorMultiplier t) {
@@ -75,73 +95,48 @@ void BlockScales::choose(std::span<const float> x, std::size_t block_length, Ten
     for (std::size_t block = 0; block < blocks; ++block) singles_.push_back(block);
     return;
   }
+  know_codes(t);
   kernels_->amax(x.data(), x.size(), block_length, amax_.data());
-  zero_code_ = zero_block_code(format_, t);
   way_ == Way::table ? choose_from_table() : choose_on_lanes(t);
 }
 
 void BlockScales::choose_from_table() {
-  are_exact_ = true;
+  constexpr std::uint32_t smallest_normal = 0x0080'0000, infinity = 0x7f80'0000;
   for (std::size_t block = 0; block < codes_.size(); ++block) {
-    const float amax = amax_[block];
-    if (amax == 0) {  // zeros come out as zeros under any scale
-      codes_[block] = zero_code_;
-      high_[block] = inverse_[block] = 1;
-      continue;
-    }
-    // Subnormal floats are normal doubles, and NaN and infinity fail both comparisons.
-    const bool is_finite = amax <= std::numeric_limits<float>::max();
-    const OfExponent of = is_finite ? table_[static_cast<std::size_t>(
-                                          scale_exponent(format_, amax, {1.0f, 1.0f}, 0) + highest_exponent)]
-                                    : OfExponent{0, 0, 0};
-    codes_[block] = of.code;
-    high_[block] = of.scale;
-    inverse_[block] = of.inverse;
-    if (of.scale == 0) singles_.push_back(block);
+    const std::uint32_t amax = bits_of(amax_[block]);
+    if (amax - smallest_normal < infinity - smallest_normal)
+      set(block, of_binade_[(amax + carry_) >> 23]);
+    else if (amax == 0)
+      set(block, zero_);
+    else
+      singles_.push_back(block);  // subnormal, infinite, NaN
   }
 }
 
 void BlockScales::choose_on_lanes(TensorMultiplier t) {
-  are_exact_ = false;
   const std::size_t blocks = codes_.size();
   RunScaleList divisor;
   if (!divisor.add(largest_target(format_) * static_cast<double>(t.decode))) {
     for (std::size_t block = 0; block < blocks; ++block) singles_.push_back(block);
     return;
   }
-  const RunScales one = divisor.scales(blocks);
-  to_scale_.convert(std::span<const float>(amax_), nullptr, one, nullptr, bytes_.data(), 0, nullptr);
-  to_scale_.decode(bytes_.data(), 0, {}, std::span<float>(values_));
-  kernels_->divisors(values_.data(), blocks, t.decode, high_.data(), low_.data(), inverse_.data());
+  to_scale_.convert(std::span<const float>(amax_), nullptr, divisor.scales(blocks), nullptr, bytes_.data(), 0,
+                    nullptr);
   for (std::size_t block = 0; block < blocks; ++block) {
-    codes_[block] = bytes_[block];
-    if (amax_[block] == 0) {
-      codes_[block] = zero_code_;
-      high_[block] = inverse_[block] = 1;
-      low_[block] = 0;
-    } else if (!(amax_[block] <= std::numeric_limits<float>::max()) ||
-               !(high_[block] >= 0x1p-60f && high_[block] <= 0x1p60f)) {
-      singles_.push_back(block);
-    }
+    if (amax_[block] == 0)
+      set(block, zero_);
+    else if (amax_[block] <= std::numeric_limits<float>::max())
+      set(block, of_code_[bytes_[block]]);
+    else
+      singles_.push_back(block);  // infinite, NaN
   }
 }
 
 void BlockScales::read(std::span<const std::uint32_t> codes, TensorMultiplier t) {
   resize(codes.size());
-  are_exact_ = true;
-  for (std::size_t block = 0; block < codes.size(); ++block) {
-    codes_[block] = codes[block];
-    const auto lane = lane_scale(scale_value(format_, codes[block], t));
-    if (!lane) {
-      high_[block] = low_[block] = inverse_[block] = 0;
-      singles_.push_back(block);
-      continue;
-    }
-    high_[block] = lane->high;
-    low_[block] = lane->low;
-    inverse_[block] = lane->inverse;
-    are_exact_ = are_exact_ && lane->is_exact();
-  }
+  know_codes(t);
+  for (std::size_t block = 0; block < codes.size(); ++block)
+    set(block, of_code_.empty() ? scale_of(codes[block], t) : of_code_[codes[block]]);
 }
 
 }  // namespace halfulp

@@ -1,4 +1,5 @@
 #pragma once
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -35,14 +36,26 @@ class BlockScales {
     lanes,   ///< amax / M rounded to the scale format: a conversion like any other
     single,  ///< one block at a time
   };
-  struct OfExponent {
+  /// A scale's code, and what lanes divide by.
+  struct Scale {
     std::uint32_t code;
-    float scale, inverse;  ///< 0: lanes cannot divide by it
+    LaneScaleNumbers numbers;
+    bool serves;    ///< whether lanes can divide by it
+    bool is_exact;  ///< whether it is a power of two, or does not serve
   };
-  static constexpr int highest_exponent = 200;
 
   Way way_for(const BlockFormat& f) const noexcept;
+  Scale scale_of(std::uint32_t code, TensorMultiplier t) const noexcept;
   void resize(std::size_t blocks);
+  void set(std::size_t block, const Scale& scale) {
+    codes_[block] = scale.code;
+    high_[block] = scale.numbers.high;
+    low_[block] = scale.numbers.low;
+    inverse_[block] = scale.numbers.inverse;
+    are_exact_ = are_exact_ && scale.is_exact;
+    if (!scale.serves) singles_.push_back(block);
+  }
+  void know_codes(TensorMultiplier t);
   void choose_from_table();
   void choose_on_lanes(TensorMultiplier t);
 
@@ -50,9 +63,15 @@ class BlockScales {
   const LaneKernels* kernels_;
   LaneConverter to_scale_;
   Way way_;
-  std::uint32_t zero_code_ = 0;
-  std::vector<OfExponent> table_;  // of exponents from -highest_exponent on
-  std::vector<float> amax_, values_, high_, low_, inverse_;
+  // Of a power-of-two rule: the scale of an amax in binade b - 127 is of_binade_[b], or the next one's if its fraction is
+  // large enough to carry into the exponent once carry_ is added to its bits.
+  std::vector<Scale> of_binade_;
+  std::uint32_t carry_ = 0;
+  // Of scale formats of at most 8 bits: the scale of each code under the tensor scale known_.
+  std::vector<Scale> of_code_;
+  std::optional<TensorMultiplier> known_;
+  Scale zero_{};  // of blocks of zeros
+  std::vector<float> amax_, high_, low_, inverse_;
   std::vector<std::uint8_t> bytes_;
   std::vector<std::uint32_t> codes_;
   std::vector<std::size_t> singles_;

@@ -41,12 +41,18 @@ HALFULP_HD constexpr bool scaled_lanes_fit(const ScalarFormat& f, int guard) noe
          f.min_exponent() - f.fraction_bits - guard > -120;
 }
 
+/// Whether a mode asks if anything is left below the guarded integer.
+HALFULP_HD constexpr bool asks_for_remainder(RoundingMode mode) noexcept {
+  return !decides_from_nearest(mode);
+}
+
 /// What of x is rounded: its quotient by the scale. A product with a power of two is exact, or lies beyond every
 /// decision; where it underflows to zero something must be left for the modes that ask whether anything is.
-template <class Real>
+template <RoundingMode mode, class Real>
 HALFULP_LANES inline Real divided(Real x, const LaneScale<Real>& scale) noexcept {
   using Bits = typename Lane<Real>::Bits;
   if (scale.scaling == Scaling::none) return x;
+  if (scale.scaling == Scaling::exact && !asks_for_remainder(mode)) return x * scale.divisor.inverse;
   const Bits sign = sign_bit_of(x);
   const Real magnitude = real_of(bits_of(x) ^ sign);
   Real quotient;

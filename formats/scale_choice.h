@@ -123,13 +123,18 @@ HALFULP_HD_RARE inline std::uint32_t power_of_two_code(const BlockFormat& f, int
   return encode(f.scale, power_of_two(std::clamp(exponent, lowest, highest)));
 }
 
-/// A positive number as a scale, by the conventions.
+/// How a number becomes a scale, by the conventions.
+HALFULP_HD constexpr Rounding scale_rounding(const ScaleConventions& c) noexcept {
+  return {c.rounds_up ? RoundingMode::up : RoundingMode::nearest_even, 0};
+}
+HALFULP_HD constexpr SpecialValues scale_special_values(const ScaleConventions& c) noexcept {
+  return special_values(c.overflow == ScaleOverflow::nan ? OverflowPolicy::ocp : OverflowPolicy::saturate);
+}
+
+/// A positive number as a scale.
 HALFULP_HD_RARE inline std::uint32_t rounded_scale_code(const BlockFormat& f, double scale) noexcept {
-  const auto policy =
-      f.conventions.overflow == ScaleOverflow::nan ? OverflowPolicy::ocp : OverflowPolicy::saturate;
-  const Rounding rounding{f.conventions.rounds_up ? RoundingMode::up : RoundingMode::nearest_even, 0};
-  const std::uint32_t code =
-      convert(std::fmax(scale, f.conventions.floor), f.scale, rounding, special_values(policy), 0);
+  const std::uint32_t code = convert(std::fmax(scale, f.conventions.floor), f.scale,
+                                     scale_rounding(f.conventions), scale_special_values(f.conventions), 0);
   return is_infinity_code(f.scale, code) ? nan_code(f.scale, false) : code;
 }
 

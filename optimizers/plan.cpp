@@ -115,7 +115,8 @@ std::optional<SlotPlan> TensorPlan::residual() const {
   require_plain(slot, "compensation");
   if (compensation == Compensation::collage_light || compensation == Compensation::collage_plus)
     require_plain(weights, "weights of a Collage pair");
-  if (compensation == Compensation::collage_plus) require_plain(second_moment, "second moment of a Collage pair");
+  if (compensation == Compensation::collage_plus)
+    require_plain(second_moment, "second moment of a Collage pair");
   return slot;
 }
 
@@ -192,17 +193,11 @@ std::string describe(const SlotPlan& slot) {
   }
   if (f.tensor_scale == TensorScale::tensor) text += ", one fp32 scale per tensor";
   if (f.tensor_scale == TensorScale::row) text += ", one fp32 scale per row";
-  const bool plain = f.conventions == ScaleConventions{} ||
-                     f.conventions == ScaleConventions{.zero_block = ZeroBlock::one};
+  const bool plain =
+      f.conventions == ScaleConventions{} || f.conventions == ScaleConventions{.zero_block = ZeroBlock::one};
   if (!plain) text += " (" + to_spec(f) + ")";
   text += ", " + to_string(slot.rounding) + ", " + std::string(to_string(slot.overflow));
   return f.has_scale() ? text + ", scale " + to_string(slot.scale) : text;
-}
-
-double bits_per_parameter(const SlotPlan& slot, const std::vector<std::size_t>& shape, int number_bits) {
-  if (!slot.format) return number_bits;
-  const Tensor tensor(*slot.format, shape);
-  return 8.0 * static_cast<double>(tensor.stored_bytes()) / static_cast<double>(tensor.size());
 }
 
 }  // namespace halfulp

@@ -19,6 +19,12 @@ struct SlotPlan {
   OverflowPolicy overflow;
   ScalePolicy scale;
 
+  /// Whether an element's scale can depend on new values of the whole tensor.
+  bool has_tensor_wide_scale() const noexcept {
+    return format && scale.kind != ScalePolicyKind::keep &&
+           (format->tensor_scale == TensorScale::tensor || format->shape.axis == BlockAxis::tensor);
+  }
+
   friend bool operator==(const SlotPlan&, const SlotPlan&) = default;
 };
 
@@ -29,7 +35,8 @@ enum class Compensation : std::uint8_t {
   collage_light,  ///< the weight is an unevaluated pair, every operation on it rounds to its format (Grow)
   collage_plus,   ///< and so is each second moment, as a pair of numbers of its format
 };
-inline constexpr std::array<std::string_view, 4> compensation_names{"none", "kahan", "collage_light", "collage_plus"};
+inline constexpr std::array<std::string_view, 4> compensation_names{"none", "kahan", "collage_light",
+                                                                    "collage_plus"};
 
 /// Where decoupled weight decay is rounded.
 enum class DecayPlacement : std::uint8_t {
@@ -55,7 +62,8 @@ struct TensorPlan {
   SlotPlan gradient = unrounded_slot;     ///< of one noise sample or micro-batch
   SlotPlan accumulator = unrounded_slot;  ///< of their sum, stored after each of them
   Compensation compensation = Compensation::none;
-  std::optional<SlotPlan> compensation_slot{};  ///< nullopt: the weights' format, or bf16 where that has scales
+  std::optional<SlotPlan>
+      compensation_slot{};  ///< nullopt: the weights' format, or bf16 where that has scales
   DecayPlacement decay = DecayPlacement::fused;
   StatesUsed states_used = StatesUsed::unrounded;
 
@@ -131,8 +139,5 @@ bool matches_pattern(std::string_view pattern, std::string_view name);
 
 /// A slot in words: "e4m3, one fp32 (amax) scale per tensor, nearest_even, saturate, scale lazy{headroom=1}".
 std::string describe(const SlotPlan& slot);
-
-/// Stored bits per parameter of a slot in a tensor of this shape, scales included.
-double bits_per_parameter(const SlotPlan& slot, const std::vector<std::size_t>& shape, int number_bits);
 
 }  // namespace halfulp

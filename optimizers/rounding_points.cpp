@@ -5,11 +5,6 @@
 namespace halfulp {
 namespace {
 
-bool spans_tensor(const SlotPlan& slot) {
-  return slot.format && slot.scale.kind != ScalePolicyKind::keep &&
-         (slot.format->tensor_scale == TensorScale::tensor || slot.format->shape.axis == BlockAxis::tensor);
-}
-
 std::string rounding_of(const SlotPlan& slot) {
   return slot.format ? "one rounding: " + describe(slot) : "no rounding: the number type of the rule";
 }
@@ -51,7 +46,7 @@ class Points {
     add("store " + std::string(slot) + ", " + rounding_of(plan));
   }
   void wide_scale(std::string_view slot, const SlotPlan& plan) {
-    if (!spans_tensor(plan)) return;
+    if (!plan.has_tensor_wide_scale()) return;
     const bool delayed = plan.scale.kind == ScalePolicyKind::delayed;
     add("scale of all of " + std::string(slot) + ": " + to_string(plan.scale) + ", from the amax of what " +
         (delayed ? "was stored" : "is to be stored"));

@@ -61,11 +61,7 @@ class Slot {
   R* place_at(std::size_t begin) noexcept { return native_ ? numbers_.data() + begin : nullptr; }
 
   /// True if the scale of an element can depend on new values outside its tile.
-  bool has_tensor_wide_scale() const noexcept {
-    if (native_ || plan_.scale.kind == ScalePolicyKind::keep) return false;
-    return tensor_.format().tensor_scale == TensorScale::tensor ||
-           tensor_.format().shape.axis == BlockAxis::tensor;
-  }
+  bool has_tensor_wide_scale() const noexcept { return !native_ && plan_.has_tensor_wide_scale(); }
 
   /// What the scale that spans the tensor sees of some numbers: their amax by the format's conventions for NaN and
   /// infinities.

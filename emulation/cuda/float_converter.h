@@ -32,7 +32,7 @@ class FloatConverter {
   template <RoundingMode mode>
   HALFULP_HD std::uint32_t code(float x, const BlockScale& scale, std::uint32_t random) const noexcept {
     if (!serves(scale)) return exact_code(x, scale, random);
-    const float rounded = round_element<mode>(lanes_, divided(x, scale.lanes), random);
+    const float rounded = round_element<mode>(lanes_, divided<mode>(x, scale.lanes), random);
     return is_regular(lanes_, rounded) ? code_of(lanes_, rounded) : settled_code(x, rounded);
   }
   HALFULP_HD std::uint32_t code(float x, const BlockScale& scale, std::uint32_t random) const noexcept {

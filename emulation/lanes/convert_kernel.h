@@ -62,7 +62,7 @@ struct Conversion {
   HWY_INLINE Rounded rounded_at(std::size_t at, const LaneScale<Floats>& scale) const noexcept {
     const Floats x = load(job.x + at);
     const Words random = is_stochastic(mode) ? load(job.random + at) : Words(0);
-    return {x, round_element<mode>(lanes, divided(x, scale), random), at};
+    return {x, round_element<mode>(lanes, divided<mode>(x, scale), random), at};
   }
 
   template <bool all_regular>
@@ -141,6 +141,9 @@ struct Conversion {
       write_all(scale, rounded_at(i, scale), rounded_at(i + lane_count, scale),
                 rounded_at(i + 2 * lane_count, scale), rounded_at(i + 3 * lane_count, scale));
     }
+    // Runs of 16 are two vectors of AVX2.
+    for (; is_common && scale.scaling != Scaling::none && i + 2 * lane_count <= end; i += 2 * lane_count)
+      write_all(scale, rounded_at(i, scale), rounded_at(i + lane_count, scale));
     for (; i + lane_count <= end; i += lane_count) write_all(scale, rounded_at(i, scale));
     if (i < end) convert_rest(i, end, scale);
   }

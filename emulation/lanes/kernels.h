@@ -65,9 +65,6 @@ struct LaneKernels {
   /// Codes of 4 bits, element 0 in the low nibble; n even
   void (*pack_nibbles)(const std::uint8_t* codes, std::size_t n, std::uint8_t* packed) noexcept;
   void (*unpack_nibbles)(const std::uint8_t* packed, std::size_t n, std::uint8_t* codes) noexcept;
-  /// high + low = scale[i] * multiplier exactly, and its inverse: divisors of n runs
-  void (*divisors)(const float* scale, std::size_t n, float multiplier, float* high, float* low,
-                   float* inverse) noexcept;
   /// out[i] = function of x[i], as elementary.h; out may be x
   void (*apply)(ElementaryFunction function, const float* x, float* out, std::size_t n) noexcept;
   /// out[i] = normal_deviate<float>(bits[i])

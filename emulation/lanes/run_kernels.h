@@ -56,27 +56,4 @@ inline void unpack_nibbles(const std::uint8_t* packed, std::size_t n, std::uint8
   }
 }
 
-/// The product's rounding error is exact by a fused product; the inverse need not be.
-inline void divisors(const float* scale, std::size_t n, float multiplier, float* high, float* low,
-                     float* inverse) noexcept {
-  const Floats t(multiplier), one(1);
-  const auto some = [&](const float* from, float* to_high, float* to_low, float* to_inverse) {
-    const Floats s = load(from), product = s * t;
-    store(product, to_high);
-    store(fma(s, t, -product), to_low);
-    store(one / product, to_inverse);
-  };
-  std::size_t i = 0;
-  for (; i + lane_count <= n; i += lane_count) some(scale + i, high + i, low + i, inverse + i);
-  if (i == n) return;
-  float rest[lane_count] = {}, results[3][lane_count];
-  for (std::size_t k = 0; i + k < n; ++k) rest[k] = scale[i + k];
-  some(rest, results[0], results[1], results[2]);
-  for (std::size_t k = 0; i + k < n; ++k) {
-    high[i + k] = results[0][k];
-    low[i + k] = results[1][k];
-    inverse[i + k] = results[2][k];
-  }
-}
-
 }  // namespace halfulp::HWY_NAMESPACE

@@ -161,3 +161,12 @@ struct Lane<HWY_NAMESPACE::Floats> {
 };
 
 }  // namespace halfulp
+
+/// A name that ends in the instruction set, for what is not inside its namespace.
+#define HALFULP_JOIN_EXPANDED(a, b) a##b
+#define HALFULP_JOIN(a, b) HALFULP_JOIN_EXPANDED(a, b)
+#if HWY_ARCH_X86
+#  define HALFULP_OF_TARGET(name) HALFULP_JOIN(name, HWY_NAMESPACE)
+#else
+#  define HALFULP_OF_TARGET(name) HALFULP_JOIN(name, baseline)
+#endif

@@ -61,18 +61,10 @@ void make_noise(const typename Rule::Config& config, const TensorConstants& cons
 
 }  // namespace halfulp::HWY_NAMESPACE
 
-#define HALFULP_JOIN_NAMES(a, b) a##b
-#define HALFULP_KERNELS_OF(target) HALFULP_JOIN_NAMES(rule_kernels_, target)
-#if HWY_ARCH_X86
-#  define HALFULP_TARGET HWY_NAMESPACE
-#else
-#  define HALFULP_TARGET baseline
-#endif
-
 namespace halfulp {
 
-extern const RuleKernels HALFULP_KERNELS_OF(HALFULP_TARGET);
-const RuleKernels HALFULP_KERNELS_OF(HALFULP_TARGET) = {
+extern const RuleKernels HALFULP_OF_TARGET(rule_kernels_);
+const RuleKernels HALFULP_OF_TARGET(rule_kernels_) = {
     HWY_NAMESPACE::run_rule<AdamW>, HWY_NAMESPACE::run_rule<Madam>, HWY_NAMESPACE::run_rule<MAdam>,
     HWY_NAMESPACE::run_rule<Lmd>,   HWY_NAMESPACE::make_noise<Lmd>,
 };

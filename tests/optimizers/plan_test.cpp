@@ -7,6 +7,7 @@
 #include "formats/catalog.h"
 #include "formats/error.h"
 #include "formats/spec.h"
+#include "optimizers/memory.h"
 
 namespace halfulp {
 namespace {
@@ -152,7 +153,10 @@ TEST_CASE("describe: two formats that store different bits read differently") {
 
 TEST_CASE("bits per parameter: by hand") {
   const auto bits = [](const char* format, const std::vector<std::size_t>& shape) {
-    return bits_per_parameter(weight_slot(parse_format(format)), shape, 32);
+    std::size_t elements = 1;
+    for (const std::size_t extent : shape) elements *= extent;
+    return 8.0 * static_cast<double>(stored_bytes(weight_slot(parse_format(format)), shape, 4)) /
+           static_cast<double>(elements);
   };
   CHECK(bits("bf16", {64, 128}) == 16);
   CHECK(bits("fp32", {7}) == 32);
@@ -166,7 +170,7 @@ TEST_CASE("bits per parameter: by hand") {
   CHECK(bits("fp8_block256_e5m2", {300}) == (300 * 8 + 2 * 32) / 300.0);
   CHECK(bits("fp8_tensor", {64, 128}) == 8 + 32.0 / (64 * 128));
   CHECK(bits("mxfp4", {33}) == 8 * (17 + 2) / 33.0);  // 33 nibbles take 17 bytes
-  CHECK(bits_per_parameter(parse_scheme("fp64").base.weights, {5}, 64) == 64);
+  CHECK(stored_bytes(parse_scheme("fp64").base.weights, {5}, 8) == 5 * 8);
 }
 
 }  // namespace
