@@ -82,6 +82,14 @@ class Rows {
         share_text(group_.mean("/measurements/all/stagnation/share")));
   }
 
+  /// Of the steps that should have shrunk a moment, the share that did not.
+  std::string frozen_on_the_way_down(const std::string& moment) const {
+    const std::string state = moment == "second_moment" ? "v" : "m";
+    const Spread share = group_.spread("/measurements/all/states/" + state + "/frozen_decaying_share");
+    if (share.count == 0) return "not counted in these records";
+    return share_text(share.mean) + " of the shrinking steps of " + state + " frozen";
+  }
+
   /// A moving average in a format without scale, rounded to nearest.
   void moving_average(const std::string& moment) {
     const Json::json_pointer format_at("/plan/" + moment + "/format"),
@@ -97,7 +105,7 @@ class Rows {
       if (format.has_scale() || decay <= limit) return;
       add(fmt::format("decay {} of the {} in {}", decay,
                       moment == "second_moment" ? "second moment" : "first moment", spec),
-          fmt::format("cannot shrink (decay above {:.6g})", limit), "not counted in these records");
+          fmt::format("cannot shrink (decay above {:.6g})", limit), frozen_on_the_way_down(moment));
     } catch (const Error&) {  // a format that this build does not know
     }
   }
