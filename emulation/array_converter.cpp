@@ -85,8 +85,8 @@ void ArrayConverter::convert(std::span<const float> x, float* out, std::uint8_t*
       continue;
     }
     scales_.choose(some, block_, t);
-    // Those that lanes do not serve are done first, since out may be x; lanes then make something of them that is
-    // overwritten.
+    // Lanes make something of the blocks that they do not serve, which is overwritten below; their numbers are kept for
+    // that, since out may be x.
     std::vector<float> kept;
     for (const std::size_t block : scales_.singles()) {
       const std::size_t begin = block * block_, length = std::min(block_, count - begin);

@@ -67,11 +67,6 @@ HALFULP_HD constexpr bool element_lanes_fit(const ScalarFormat& f, Rounding roun
          (f.nan != NanEncoding::ieee || special.nan_payload != NanPayload::keep_top);
 }
 
-template <class T>
-HALFULP_HD constexpr BySign<T> by_sign(T positive, T negative) noexcept {
-  return {positive, negative};
-}
-
 /// in: element_lanes_fit<Real>(f, rounding, special)
 template <class Real>
 HALFULP_HD constexpr ElementLanes<Real> make_element_lanes(const ScalarFormat& f, Rounding rounding,

@@ -32,7 +32,6 @@ struct Mask {
   friend HWY_INLINE Mask operator!(Mask a) noexcept { return {hn::Not(a.m)}; }
 };
 HWY_INLINE bool all_of(Mask mask) noexcept { return hn::AllTrue(FloatTag(), mask.m); }
-HWY_INLINE std::size_t count_of(Mask mask) noexcept { return hn::CountTrue(FloatTag(), mask.m); }
 
 /// 32-bit words. Ordered comparisons are between words below 2^31, as magnitudes and codes are: one instruction then.
 struct Words {
