@@ -145,6 +145,15 @@ TEST_CASE(
   CHECK(LaneConverter(fp16, nearest_even, special_values(OverflowPolicy::saturate)).scales_on_lanes());
 }
 
+TEST_CASE("lanes: every instruction set that is compiled runs here") {
+  const std::size_t missing = compiled_lane_kernels().size() - supported_lane_kernels().size();
+  std::string names;
+  for (const LaneKernels* kernels : compiled_lane_kernels().first(missing))
+    names += std::string(" ") + kernels->target;
+  if (missing > 0) MESSAGE("SKIPPED: this CPU cannot run the lanes of", names);
+  CHECK(supported_lane_kernels().size() >= 1);
+}
+
 TEST_CASE("lanes: random words are the map's, from any element on, of any number") {
   const RandomStream stream{0x123456789abcdefu, 77, 9, 2, RandomPurpose::rounding, 1};
   for (const LaneKernels* kernels : supported_lane_kernels())
