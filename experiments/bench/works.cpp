@@ -19,7 +19,7 @@ std::string names_of(const std::vector<Work>& works) {
 
 std::vector<Work> all_works() {
   std::vector<Work> all = reference_works();
-  for (auto* more : {peer_works, conversion_works, access_works, step_works})
+  for (auto* more : {peer_works, cuda_header_works, conversion_works, access_works, step_works})
     for (Work& work : more()) all.push_back(std::move(work));
   return all;
 }

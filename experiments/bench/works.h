@@ -12,6 +12,8 @@ namespace halfulp {
 std::vector<Work> reference_works();
 /// What others do: plain loops.
 std::vector<Work> peer_works();
+/// The host conversions of the CUDA toolkit's headers; none where the library was built without them.
+std::vector<Work> cuda_header_works();
 /// Fake-quantise, encode, decode.
 std::vector<Work> conversion_works();
 /// The memory accesses of optimizer steps, without their arithmetic.
