@@ -16,12 +16,11 @@ struct CeilingTrap {
 
   void see(const ElementStep& e) noexcept {
     if (!e.grid) return;
-    const StoredGrid old{e.grid->element, e.multiplier_before.value_or(e.grid->multiplier), e.grid->ends};
-    if (e.is_outward_from(e.before) && is_beyond(e.wanted, e.before) && old.is_at_end(e.before)) {
-      ++pressed;
-      released += is_beyond(e.after, e.before);
-    }
-    trapped += e.after == e.unmoved && e.is_outward_from(e.unmoved) && is_beyond(e.wanted, e.unmoved) &&
+    const bool presses = e.is_outward_from(e.before) & is_beyond(e.wanted, e.before) &
+                         e.grid->is_at_end_under(e.multiplier_before.value_or(e.grid->multiplier), e.before);
+    pressed += presses;
+    released += presses & is_beyond(e.after, e.before);
+    trapped += (e.after == e.unmoved) & e.is_outward_from(e.unmoved) & is_beyond(e.wanted, e.unmoved) &
                e.grid->is_at_end(e.unmoved);
   }
   void join(const CeilingTrap& other) noexcept {
@@ -32,7 +31,9 @@ struct CeilingTrap {
 
  private:
   /// Whether x lies further from zero than `from`, on its side.
-  static bool is_beyond(double x, double from) noexcept { return from > 0 ? x > from : x < from; }
+  static bool is_beyond(double x, double from) noexcept {
+    return ((from > 0) & (x > from)) | ((from <= 0) & (x < from));
+  }
 };
 
 }  // namespace halfulp

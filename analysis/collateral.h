@@ -17,8 +17,8 @@ struct Collateral {
     ++elements;
     mass += std::fabs(e.unmoved - e.before);
     carried += e.unmoved != e.before;
-    only_by_scale += e.unmoved != e.before && e.after == e.unmoved;
-    against_update += (e.after > e.before && e.update < 0) || (e.after < e.before && e.update > 0);
+    only_by_scale += (e.unmoved != e.before) & (e.after == e.unmoved);
+    against_update += ((e.after > e.before) & (e.update < 0)) | ((e.after < e.before) & (e.update > 0));
   }
   void join(const Collateral& other) noexcept {
     elements += other.elements;

@@ -14,11 +14,10 @@ struct ExplodingSteps {
       0;  ///< of these, with a second moment stored as zero while the first is not
 
   void see(const ElementStep& e) noexcept {
-    if (!(e.typical > 0)) return;
-    ++compared;
-    if (!e.explodes()) return;
-    ++exploding;
-    second_moment_lost += e.second_moment_lost;
+    const bool explodes = e.explodes();
+    compared += e.typical > 0;
+    exploding += explodes;
+    second_moment_lost += explodes & e.second_moment_lost;
   }
   void join(const ExplodingSteps& other) noexcept {
     compared += other.compared;

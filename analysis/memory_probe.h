@@ -26,8 +26,8 @@ class MemoryProbe {
     void see(const TileRecord<R>& record) {
       Piece& piece = pieces_.emplace_back(Piece{{record.tensor, record.weight_slot}, record.first, {}});
       piece.marks.reserve(record.before.size());
-      for (std::size_t i = 0; i < record.before.size(); ++i)
-        piece.marks.push_back(Memory::mark(element_of(record, i)));
+      ElementsOf<R> elements(record);
+      for (std::size_t i = 0; i < record.before.size(); ++i) piece.marks.push_back(Memory::mark(elements[i]));
     }
 
    private:

@@ -1,4 +1,5 @@
 #pragma once
+#include <algorithm>
 #include <array>
 #include <cstdint>
 
@@ -14,15 +15,12 @@ struct OctaveCounts {
   std::array<std::uint64_t, highest - lowest + 1> counts{};
   std::uint64_t zeros = 0;
 
-  void add(double magnitude) noexcept {
-    if (magnitude == 0) {
-      ++zeros;
-      return;
-    }
+  /// times: 0 or 1, so that what decides needs no branch
+  void add(double magnitude, bool times = true) noexcept {
     const int exponent = floor_log2(magnitude);
-    ++counts[static_cast<std::size_t>(exponent < lowest    ? 0
-                                      : exponent > highest ? highest - lowest
-                                                           : exponent - lowest)];
+    const bool is_zero = magnitude == 0;
+    zeros += times & is_zero;
+    counts[static_cast<std::size_t>(std::clamp(exponent, lowest, highest) - lowest)] += times & !is_zero;
   }
   void join(const OctaveCounts& other) noexcept {
     for (std::size_t i = 0; i < counts.size(); ++i) counts[i] += other.counts[i];
@@ -37,10 +35,11 @@ struct StagnationOctaves {
   OctaveCounts<-24, 12> update_over_half_gap;
 
   void see(const ElementStep& e) noexcept {
-    if (e.update == 0) return;
-    updated.add(std::fabs(e.before));
-    if (e.after == e.unmoved) stayed.add(std::fabs(e.before));
-    if (const std::optional<double> gap = e.gap()) update_over_half_gap.add(std::fabs(e.update) / (*gap / 2));
+    const bool moves = e.update != 0;
+    const double gap = e.gap_or_zero();
+    updated.add(std::fabs(e.before), moves);
+    stayed.add(std::fabs(e.before), moves & (e.after == e.unmoved));
+    update_over_half_gap.add(std::fabs(e.update) / (gap / 2), moves & (gap != 0));
   }
   void join(const StagnationOctaves& other) noexcept {
     updated.join(other.updated);

@@ -12,10 +12,10 @@ struct RangeEnds {
   std::uint64_t underflowed = 0;  ///< after is zero, wanted is not
 
   void see(const ElementStep& e) noexcept {
-    underflowed += e.after == 0 && e.wanted != 0;
-    if (!e.grid || !e.grid->is_at_end(e.after)) return;
-    ++at_end;
-    saturated += e.after > 0 ? e.wanted > e.after : e.wanted < e.after;
+    underflowed += (e.after == 0) & (e.wanted != 0);
+    const bool is_last = e.grid && e.grid->is_at_end(e.after);
+    at_end += is_last;
+    saturated += is_last & (e.after > 0 ? e.wanted > e.after : e.wanted < e.after);
   }
   void join(const RangeEnds& other) noexcept {
     at_end += other.at_end;

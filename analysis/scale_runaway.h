@@ -22,13 +22,13 @@ struct ScaleRunaway {
   std::uint64_t steps = 0;         ///< closed, and with something to see
 
   void see(const ElementStep& e) noexcept {
-    if (e.before == 0 || e.is_outward_from(e.before)) return;
+    const bool looked_at = (e.before != 0) & !e.is_outward_from(e.before);
     const double was = std::fabs(e.before), is = std::fabs(e.unmoved);
-    ++elements;
-    grown += is > was;
-    shrunk += is < was;
-    before += was;
-    unmoved += is;
+    elements += looked_at;
+    grown += looked_at & (is > was);
+    shrunk += looked_at & (is < was);
+    before += looked_at ? was : 0;
+    unmoved += looked_at ? is : 0;
   }
   void join(const ScaleRunaway& other) noexcept {
     elements += other.elements;

@@ -14,9 +14,9 @@ struct SignFlips {
 
   void see(const ElementStep& e) noexcept {
     // By comparison, not by product: a product of two small numbers underflows.
-    if (e.before == 0 || e.wanted == 0 || (e.before < 0) == (e.wanted < 0)) return;
-    ++wanted;
-    refused += (e.after < 0) == (e.before < 0) && e.after != 0;
+    const bool flips = (e.before != 0) & (e.wanted != 0) & ((e.before < 0) != (e.wanted < 0));
+    wanted += flips;
+    refused += flips & (e.after != 0) & ((e.after < 0) == (e.before < 0));
   }
   void join(const SignFlips& other) noexcept {
     wanted += other.wanted;

@@ -22,13 +22,14 @@ inline constexpr std::array<std::string_view, 6> stagnation_cause_names{
 /// Cause of the stagnation of one element.
 /// in: e.update != 0 and e.after == e.unmoved, all finite
 inline StagnationCause stagnation_cause(const ElementStep& e) noexcept {
-  if (e.wanted == e.before) return StagnationCause::absorbed;
-  if (e.has_zero_scale()) return StagnationCause::at_zero;
-  const std::optional<double> gap = e.gap();
-  if (e.grid && !gap) return StagnationCause::saturated;
-  if (e.unmoved == 0) return StagnationCause::at_zero;
-  if (gap && std::fabs(e.update) < *gap / 2) return StagnationCause::below_half_gap;
-  return e.stochastic ? StagnationCause::random : StagnationCause::otherwise;
+  using enum StagnationCause;
+  const double gap = e.gap_or_zero();
+  // By choices, not returns: which one applies is as random as the numbers, and a wrong guess of the processor costs more
+  // than all of them.
+  const StagnationCause by_rounding = e.stochastic ? random : otherwise;
+  const StagnationCause below_end = std::fabs(e.update) < gap / 2 ? below_half_gap : by_rounding;
+  const StagnationCause with_scale = e.grid && gap == 0 ? saturated : e.unmoved == 0 ? at_zero : below_end;
+  return e.wanted == e.before ? absorbed : e.has_zero_scale() ? at_zero : with_scale;
 }
 
 /// Rounding stagnation: among elements with an update, those that stayed (after == unmoved), by cause and
@@ -41,14 +42,13 @@ struct Stagnation {
   std::array<std::uint64_t, 6> by_cause{};
 
   void see(const ElementStep& e) noexcept {
-    if (e.update == 0) return;
-    const bool outward = e.unmoved == 0 || (e.unmoved > 0) == (e.update > 0);
-    ++updated;
-    updated_outward += outward;
-    if (e.after != e.unmoved) return;
-    ++stayed;
-    stayed_outward += outward;
-    ++by_cause[static_cast<std::size_t>(stagnation_cause(e))];
+    const bool moves = e.update != 0, stays = moves & (e.after == e.unmoved);
+    const bool outward = (e.unmoved == 0) | ((e.unmoved > 0) == (e.update > 0));
+    updated += moves;
+    updated_outward += moves & outward;
+    stayed += stays;
+    stayed_outward += stays & outward;
+    by_cause[static_cast<std::size_t>(stagnation_cause(e))] += stays;
   }
   void join(const Stagnation& other) noexcept {
     updated += other.updated;

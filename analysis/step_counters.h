@@ -86,10 +86,8 @@ struct CounterProbe {
   void see(const TileRecord<R>& record) {
     has_parts = has_parts || record.made_of_parts;
     StepCounters& counters = record.made_of_parts ? made_of_parts : stored;
-    std::optional<FormatEnds> ends;
-    if (record.plan.format) ends.emplace(record.plan.format->element);
-    for (std::size_t i = 0; i < record.before.size(); ++i)
-      counters.see(element_of(record, i, ends ? &*ends : nullptr));
+    ElementsOf<R> elements(record);
+    for (std::size_t i = 0; i < record.before.size(); ++i) counters.see(elements[i]);
     for (const StateRecord<R>& state : record.states) states.see(state);
   }
   /// Adds what another probe saw: tiles of the same step in tile order, or, once after_step() closed both, the counters

@@ -22,8 +22,7 @@ struct StepRecorder {
   void see(const TileRecord<R>& record) {
     counters.see(record);
     for (std::size_t i = 0; i < record.before.size(); ++i)
-      elements.push_back(
-          {record.first + i, record.weight_slot, record.made_of_parts, element_of(record, i)});
+      elements.push_back({record.first + i, record.weight_slot, record.made_of_parts, element_of(record, i)});
   }
   void join(const StepRecorder& other) {
     elements.insert(elements.end(), other.elements.begin(), other.elements.end());

@@ -17,11 +17,13 @@ struct Trapping {
   void see(const ElementStep& e) noexcept {
     ++elements;
     zero_after += e.after == 0;
-    if (!e.grid || std::fabs(e.before) > e.grid->smallest_positive()) return;
-    ++near_zero;
-    if (e.gradient == 0 || std::fabs(e.after) > e.grid->smallest_positive()) return;
-    ++trapped;
-    trapped_at_zero += e.before == 0 && e.after == 0;
+    if (!e.grid) return;
+    const double smallest = e.grid->smallest_positive();
+    const bool is_near = std::fabs(e.before) <= smallest;
+    const bool stays = is_near & (e.gradient != 0) & (std::fabs(e.after) <= smallest);
+    near_zero += is_near;
+    trapped += stays;
+    trapped_at_zero += stays & (e.before == 0) & (e.after == 0);
   }
   void join(const Trapping& other) noexcept {
     elements += other.elements;

@@ -27,7 +27,7 @@ struct UpdateVariance {
     sum += e.update;
     squares += e.update * e.update;
     largest = std::max(largest, size);
-    if (e.before != 0) relative.add(size / std::fabs(e.before));
+    relative.add(size / std::fabs(e.before), e.before != 0);
   }
   void join(const UpdateVariance& other) noexcept {
     elements += other.elements;

@@ -48,7 +48,7 @@ struct StepInfo {
 struct TypicalStep {
   double absolute = 0, relative = 0;
 
-  double at(double w) const noexcept { return absolute + relative * (w < 0 ? -w : w); }
+  double at(double w) const noexcept { return absolute + relative * std::fabs(w); }
 };
 
 /// 1 / (1 - beta^t): the bias correction, in double; beta is never rounded to a storage format.

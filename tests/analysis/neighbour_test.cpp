@@ -41,6 +41,30 @@ TEST_CASE("neighbour: fp32 is nextafter of float") {
   }
 }
 
+TEST_CASE("gap: from exponents it is what neighbours give, every format of even binades and its scales") {
+  std::size_t even = 0;
+  for (const NamedScalarFormat& named : all_scalar_formats) {
+    const ScalarFormat& format = named.format;
+    const FormatNumbers known(format);
+    if (!known.has_even_binades) continue;
+    ++even;
+    CAPTURE(std::string(named.name));
+    std::size_t wrong = 0;
+    for (const double m : {1.0, 0x1p-20, 3.0, 1.0 / 3, 0x1.0000001p-5}) {
+      const StoredGrid by_codes{format, m}, by_exponents{format, m, &known};
+      for (const double q : test::representable(format)) {
+        const double stored = to_float(q * m);
+        if (std::isinf(stored)) continue;
+        for (const bool up : {false, true}) wrong += by_exponents.gap(stored, up) != by_codes.gap(stored, up);
+        wrong += by_exponents.element_of(stored) != by_codes.element_of(stored);
+        wrong += by_exponents.is_at_end(stored) != by_codes.is_at_end(stored);
+      }
+    }
+    CHECK(wrong == 0);
+  }
+  CHECK(even >= 8);
+}
+
 TEST_CASE("gap: halves below a power of two, on both sides of zero") {
   const StoredGrid grid{bf16, 1};
   CHECK(grid.gap(1, true) == 0x1p-7);

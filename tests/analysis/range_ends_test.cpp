@@ -54,12 +54,12 @@ TEST_CASE("range ends: underflow is a zero that nobody wanted") {
 }
 
 TEST_CASE("the ends of a format: as they are stored, on both sides") {
-  CHECK(FormatEnds(e4m3).stored(false, 1) == 448);
-  CHECK(FormatEnds(e4m3).stored(true, 1) == -448);
-  CHECK(FormatEnds(int8).stored(true, 0.5) == -1);
-  CHECK(FormatEnds(int8).stored(false, 0.5) == 127.0 / 128);
+  CHECK(FormatNumbers(e4m3).stored(false, 1) == 448);
+  CHECK(FormatNumbers(e4m3).stored(true, 1) == -448);
+  CHECK(FormatNumbers(int8).stored(true, 0.5) == -1);
+  CHECK(FormatNumbers(int8).stored(false, 0.5) == 127.0 / 128);
   const double m = 0x1.23456p-5 * 1.375;
-  CHECK(FormatEnds(e2m1).stored(false, m) == static_cast<float>(6 * m));
+  CHECK(FormatNumbers(e2m1).stored(false, m) == static_cast<float>(6 * m));
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ StateFreezing after_one(const ScalarFormat& f, double before, double wanted, dou
   counted.see(
       StateRecord<double>{
           {"v", Moment::second}, plan, {&before, 1}, {&wanted, 1}, {&after, 1}, {&unmoved, 1}, scale},
-      0, FormatEnds(f));
+      FormatNumbers(f));
   return counted;
 }
 
