@@ -14,6 +14,9 @@ namespace {
 // elements themselves is touched, so that a call is nothing beside it.
 constexpr std::size_t small_chunk = 2048, large_chunk = 65536;
 
+// Decoded arrays from 16 MiB on are written past the caches, which would not hold them: a line need not be read first.
+constexpr std::size_t longest_in_cache = std::size_t{1} << 22;
+
 std::size_t block_of(const BlockFormat& f) {
   require_double_view(f, "array");
   if (!f.has_scale()) return 1;
@@ -93,9 +96,7 @@ void ArrayConverter::convert(std::span<const float> x, float* out, std::uint8_t*
       kept.insert(kept.end(), some.begin() + static_cast<std::ptrdiff_t>(begin),
                   some.begin() + static_cast<std::ptrdiff_t>(begin + length));
     }
-    if (scales)
-      for (std::size_t block = 0; block < scales_.size(); ++block)
-        store_code(format_.scale, scales, done / block_ + block, scales_.code(block));
+    if (scales) store_codes(format_.scale, scales, done / block_, scales_.codes());
     elements_.convert(some, bits, scales_.scales(block_), to, codes, done, nullptr);
     std::size_t used = 0;
     for (const std::size_t block : scales_.singles()) {
@@ -131,6 +132,7 @@ void ArrayConverter::convert_single(std::span<const float> x, std::size_t begin,
 void ArrayConverter::decode(const std::uint8_t* codes, const std::uint8_t* scales, TensorMultiplier t,
                             std::span<float> out) {
   const FpEnvironment environment;
+  const bool streams = out.size() >= longest_in_cache;
   for (std::size_t done = 0; done < out.size(); done += chunk_) {
     const std::size_t count = std::min(chunk_, out.size() - done);
     const auto to = out.subspan(done, count);
@@ -140,22 +142,21 @@ void ArrayConverter::decode(const std::uint8_t* codes, const std::uint8_t* scale
             decode_in_block(format_, load_code(format_.element, codes, done + i), scale, t));
     };
     if (!format_.has_scale()) {
-      on_lanes() ? elements_.decode(codes, done, {}, to) : single(0, count, 0);
+      on_lanes() ? elements_.decode(codes, done, {}, to, streams) : single(0, count, 0);
       continue;
     }
     const std::size_t blocks = (count + block_ - 1) / block_;
     codes_.resize(blocks);
     load_codes(format_.scale, scales, done / block_, codes_);
+    const auto single_block = [&](std::size_t block) {
+      single(block * block_, std::min(block_, count - block * block_), codes_[block]);
+    };
     if (on_lanes()) {
       scales_.read(codes_, t);
-      elements_.decode(codes, done, scales_.scales(block_), to);
-    }
-    for (std::size_t block = 0, next = 0; block < blocks; ++block) {
-      const bool is_single =
-          !on_lanes() || (next < scales_.singles().size() && scales_.singles()[next] == block);
-      if (!is_single) continue;
-      single(block * block_, std::min(block_, count - block * block_), codes_[block]);
-      ++next;
+      elements_.decode(codes, done, scales_.scales(block_), to, streams);
+      for (const std::size_t block : scales_.singles()) single_block(block);
+    } else {
+      for (std::size_t block = 0; block < blocks; ++block) single_block(block);
     }
   }
 }

@@ -135,8 +135,18 @@ void BlockScales::choose_on_lanes(TensorMultiplier t) {
 void BlockScales::read(std::span<const std::uint32_t> codes, TensorMultiplier t) {
   resize(codes.size());
   know_codes(t);
-  for (std::size_t block = 0; block < codes.size(); ++block)
-    set(block, of_code_.empty() ? scale_of(codes[block], t) : of_code_[codes[block]]);
+  if (of_code_.empty()) {
+    for (std::size_t block = 0; block < codes.size(); ++block) set(block, scale_of(codes[block], t));
+    return;
+  }
+  // What is only multiplied with needs no inverse, and the codes are the caller's.
+  for (std::size_t block = 0; block < codes.size(); ++block) {
+    const Scale& scale = of_code_[codes[block]];
+    high_[block] = scale.numbers.high;
+    low_[block] = scale.numbers.low;
+    are_exact_ &= scale.is_exact;
+    if (!scale.serves) singles_.push_back(block);
+  }
 }
 
 }  // namespace halfulp

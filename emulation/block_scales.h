@@ -17,11 +17,10 @@ class BlockScales {
 
   /// Chooses the scales of the blocks of x, the last of which may be short.
   void choose(std::span<const float> x, std::size_t block_length, TensorMultiplier t);
-  /// Takes the scales of blocks that are stored.
+  /// Takes the scales of blocks that are stored, to multiply with: codes() are unknown.
   void read(std::span<const std::uint32_t> codes, TensorMultiplier t);
 
-  std::size_t size() const noexcept { return codes_.size(); }
-  std::uint32_t code(std::size_t block) const noexcept { return codes_[block]; }
+  std::span<const std::uint32_t> codes() const noexcept { return codes_; }
   RunScales scales(std::size_t block_length) const noexcept {
     return {high_.data(), are_exact_ ? nullptr : low_.data(), inverse_.data(), block_length};
   }

@@ -23,6 +23,22 @@ HALFULP_LANES constexpr typename Lane<Real>::Mask is_regular(const ElementLanes<
   return e.zeros_are_regular ? below : below & (magnitude >= e.smallest);
 }
 
+/// Whether all that rounds beyond the largest number becomes that number, on both sides of zero, and everything else but
+/// infinities and NaN is regular: then a minimum serves for it, where overflow is usual.
+template <class Real>
+constexpr bool saturates_at_ends(const ElementLanes<Real>& e) noexcept {
+  return e.is_signed && e.zeros_are_regular && e.largest.positive == e.largest.negative &&
+         e.values.beyond.positive == e.largest.positive && e.values.beyond.negative == -e.largest.negative;
+}
+
+/// What a finite x becomes. The sign is that of x: of a quotient that overflowed the rounded number may have lost it.
+/// in: saturates_at_ends()
+template <class Real>
+HALFULP_LANES constexpr Real saturated(const ElementLanes<Real>& e, Real x, Real rounded) noexcept {
+  const Real magnitude = real_of(bits_of(rounded) ^ sign_bit_of(rounded));
+  return real_of(bits_of(lane_min(magnitude, e.largest.positive)) | sign_bit_of(x));
+}
+
 /// What the others become: one of the outcomes, or `regular`.
 /// in: outcomes of values or of codes; rounded as round_element() gave it for x
 template <class Real, class T>

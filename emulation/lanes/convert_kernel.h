@@ -1,4 +1,6 @@
 #pragma once
+#include <bit>
+
 #include "emulation/lanes/kernels.h"
 #include "emulation/lanes/vector.h"
 #include "formats/element_conversion.h"
@@ -53,6 +55,7 @@ template <RoundingMode mode, bool is_common>
 struct Conversion {
   const ElementLanes<Floats> lanes;
   const ConvertJob job;  // a copy, which no store can alias
+  const bool saturates;  // whether overflow is usual, and a minimum serves
 
   /// One vector: what came in, and what it is rounded to.
   struct Rounded {
@@ -62,7 +65,13 @@ struct Conversion {
   HWY_INLINE Rounded rounded_at(std::size_t at, const LaneScale<Floats>& scale) const noexcept {
     const Floats x = load(job.x + at);
     const Words random = is_stochastic(mode) ? load(job.random + at) : Words(0);
-    return {x, round_element<mode>(lanes, divided<mode>(x, scale), random), at};
+    const Floats number = round_element<mode>(lanes, divided<mode>(x, scale), random);
+    return {x, saturates ? saturated(lanes, x, number) : number, at};
+  }
+
+  HWY_INLINE Mask is_settled(const Rounded& rounded) const noexcept {
+    if (!saturates) return is_regular(lanes, rounded.number);
+    return real_of(bits_of(rounded.x) ^ sign_bit_of(rounded.x)) <= Floats(std::numeric_limits<float>::max());
   }
 
   template <bool all_regular>
@@ -84,14 +93,15 @@ struct Conversion {
   }
 
   /// Some vectors with one question whether all their lanes are regular, so that it costs a fraction of an instruction.
-  template <class... Vectors>
-  HWY_INLINE void write_all(const LaneScale<Floats>& scale, const Vectors&... rounded) const noexcept {
-    if (HWY_LIKELY(all_of((is_regular(lanes, rounded.number) & ...))))
-      return (write<true>(rounded, scale), ...);
+  /// scale_at(element): of the vector that begins there; asked again, since a load costs less than keeping them all.
+  template <class ScaleAt, class... Vectors>
+  HWY_INLINE void write_all(ScaleAt scale_at, const Vectors&... rounded) const noexcept {
+    if (HWY_LIKELY(all_of((is_settled(rounded) & ...))))
+      return (write<true>(rounded, scale_at(rounded.at)), ...);
     // Rare, and long: one copy of the code.
     const Rounded each[] = {rounded...};
 #pragma GCC unroll 1
-    for (const Rounded& one : each) write<false>(one, scale);
+    for (const Rounded& one : each) write<false>(one, scale_at(one.at));
   }
 
   /// Elements [begin, end), end - begin below a vector: through padded copies.
@@ -121,8 +131,8 @@ struct Conversion {
                             job.bytes ? bytes : nullptr,
                             job.words ? words : nullptr,
                             job.kept ? kept : nullptr};
-    const Conversion<mode, false> one{lanes, padded};
-    one.write_all(scale, one.rounded_at(0, scale));
+    const Conversion<mode, false> one{lanes, padded, saturates};
+    one.write_all([&](std::size_t) { return scale; }, one.rounded_at(0, scale));
     for (std::size_t i = 0; i < count; ++i) {
       if (job.values) job.values[begin + i] = values[i];
       if (job.bytes) job.bytes[begin + i] = bytes[i];
@@ -130,22 +140,44 @@ struct Conversion {
     }
   }
 
-  HWY_INLINE void convert_run(std::size_t begin, std::size_t end,
-                              const LaneScale<Floats>& scale) const noexcept {
+  /// Strides of four vectors from `begin` to `end`; returns where the next would pass it.
+  template <class ScaleAt>
+  HWY_INLINE std::size_t convert_strides(std::size_t begin, std::size_t end, ScaleAt scale_at) const noexcept {
     std::size_t i = begin;
     for (; is_common && i + stride <= end; i += stride) {
       for (std::size_t line = 0; line < stride; line += 16) {
         __builtin_prefetch(job.x + i + line + near_ahead, 1, 3);
         __builtin_prefetch(job.x + i + line + far_ahead, 1, 2);
       }
-      write_all(scale, rounded_at(i, scale), rounded_at(i + lane_count, scale),
-                rounded_at(i + 2 * lane_count, scale), rounded_at(i + 3 * lane_count, scale));
+      const auto rounded = [&](std::size_t at) { return rounded_at(at, scale_at(at)); };
+      write_all(scale_at, rounded(i), rounded(i + lane_count), rounded(i + 2 * lane_count),
+                rounded(i + 3 * lane_count));
     }
-    // Runs of 16 are two vectors of AVX2.
-    for (; is_common && scale.scaling != Scaling::none && i + 2 * lane_count <= end; i += 2 * lane_count)
-      write_all(scale, rounded_at(i, scale), rounded_at(i + lane_count, scale));
-    for (; i + lane_count <= end; i += lane_count) write_all(scale, rounded_at(i, scale));
+    return i;
+  }
+
+  HWY_INLINE void convert_run(std::size_t begin, std::size_t end,
+                              const LaneScale<Floats>& scale) const noexcept {
+    const auto one_scale = [&](std::size_t) { return scale; };
+    std::size_t i = convert_strides(begin, end, one_scale);
+    for (; i + lane_count <= end; i += lane_count) write_all(one_scale, rounded_at(i, scale));
     if (i < end) convert_rest(i, end, scale);
+  }
+
+  HWY_INLINE void convert_runs(Scaling scaling) const noexcept {
+    const std::size_t length = job.scales.run_length;
+    std::size_t begin = 0;
+    // Where runs are whole vectors a stride goes on from one to the next, each vector with the scale of its run.
+    if (std::has_single_bit(length) && length >= lane_count) {
+      const int shift = std::countr_zero(length);
+      begin = convert_strides(
+          0, job.n, [&](std::size_t at) { return scale_of_run(job.scales, scaling, at >> shift); });
+    }
+    while (begin < job.n) {
+      const std::size_t run = begin / length, next = (run + 1) * length, end = next < job.n ? next : job.n;
+      convert_run(begin, end, scale_of_run(job.scales, scaling, run));
+      begin = end;
+    }
   }
 };
 
@@ -165,12 +197,11 @@ HWY_NOINLINE void convert_as(const ConvertJob& given) noexcept {
     if (output != Output::words && output != Output::values_and_words) job.words = nullptr;
     if (output == Output::values || scaling == Scaling::none) job.kept = nullptr;
   }
-  const Conversion<mode, shape.is_known> conversion{lanes, job};
+  // Rules that take the floor of log2 amax let blocks overflow; without a scale it is rare.
+  const bool saturates = scaling != Scaling::none && saturates_at_ends(given.lanes);
+  const Conversion<mode, shape.is_known> conversion{lanes, job, saturates};
   if (scaling == Scaling::none) return conversion.convert_run(0, job.n, scale_of_run(job.scales, scaling, 0));
-  const std::size_t length = job.scales.run_length;
-  for (std::size_t begin = 0, run = 0; begin < job.n; begin += length, ++run)
-    conversion.convert_run(begin, begin + length < job.n ? begin + length : job.n,
-                           scale_of_run(job.scales, scaling, run));
+  conversion.convert_runs(scaling);
 }
 
 template <RoundingMode mode, bool in_bits, Scaling scaling>

@@ -44,6 +44,8 @@ struct DecodeJob {
   std::size_t n;
   RunScales scales;
   float* values;
+  bool streams =
+      false;  ///< whether the values go to memory past the caches, where they begin at a whole vector
 };
 
 enum class ElementaryFunction : std::uint8_t { exp2, exp2m1, exp, expm1, log, log2, log1p };

@@ -49,10 +49,10 @@ class LaneConverter {
   void convert(std::span<const float> x, const std::uint32_t* random, const RunScales& scales, float* values,
                std::uint8_t* codes, std::size_t first, const float* kept) const noexcept;
 
-  /// The numbers that codes stand for.
+  /// The numbers that codes stand for. streams: as in DecodeJob.
   /// in: on_lanes()
-  void decode(const std::uint8_t* codes, std::size_t first, const RunScales& scales,
-              std::span<float> out) const noexcept;
+  void decode(const std::uint8_t* codes, std::size_t first, const RunScales& scales, std::span<float> out,
+              bool streams = false) const noexcept;
 
   const Rounding& rounding() const noexcept { return rounding_; }
   const LaneKernels& kernels() const noexcept { return *kernels_; }

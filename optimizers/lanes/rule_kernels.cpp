@@ -4,6 +4,10 @@
 
 namespace halfulp::HWY_NAMESPACE {
 
+// A step goes through its arrays a tile at a time, so that each of them is read in short runs: the streams that hardware
+// follows end before it has found them. Elements; as long as most tiles.
+inline constexpr std::size_t one_tile_ahead = 1024;
+
 template <class Rule>
 void run_rule(const typename Rule::Config& config, const TensorConstants& constants, const StepInfo& now,
               const RuleRun<Rule, float>& given) noexcept {
@@ -12,7 +16,11 @@ void run_rule(const typename Rule::Config& config, const TensorConstants& consta
   const auto to = [](Floats x, float* p) { store(x, p); };
   const RuleRun<Rule, float> run = given;
   std::size_t i = 0;
-  for (; i + lane_count <= run.n; i += lane_count) run_rule_at<Rule, true, Floats>(scalars, run, i, from, to);
+  for (; i + lane_count <= run.n; i += lane_count) {
+    for (const float* gradient : run.g) __builtin_prefetch(gradient + i + one_tile_ahead);
+    for (const float* state : run.old) __builtin_prefetch(state + i + one_tile_ahead);
+    run_rule_at<Rule, true, Floats>(scalars, run, i, from, to);
+  }
   if (i == run.n) return;
 
   // The rest, padded with zeros: what comes of those is thrown away.
