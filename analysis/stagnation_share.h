@@ -14,6 +14,7 @@ struct StagnationShare {
   std::uint64_t stayed = 0;   ///< of these, after == unmoved
 
   using Tile = StagnationShare;
+  static constexpr bool only_counts_weights = true;
 
   /// The parts of a weight count, not the weight that they make, which is stored nowhere.
   template <class R>

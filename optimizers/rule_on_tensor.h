@@ -71,6 +71,7 @@ class RuleOnTensor final : public TensorOptimizer<R> {
     StepProbe<R>& probe;
     Tile tile() { return {probe.tile()}; }
     void join(const Tile& tile) { probe.join(*tile.inner); }
+    bool only_counts_weights() const { return probe.only_counts_weights(); }
   };
 
   typename Rule::Config config_;

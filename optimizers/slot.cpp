@@ -181,7 +181,7 @@ void Slot<R>::store_run(std::size_t begin, const BlockState& block, std::span<co
       out.after[done + i] = numbers(i);
       // Under an unchanged scale `before` is on the grid and comes back as it is.
       out.unmoved[done + i] = before[done + i];
-      out.multiplier[done + i] = block.multiplier;
+      if (!out.multiplier.empty()) out.multiplier[done + i] = block.multiplier;
       if (!out.multiplier_before.empty()) out.multiplier_before[done + i] = block.multiplier_before;
     }
     if (unchanged) continue;

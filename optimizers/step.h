@@ -119,10 +119,11 @@ class OptimizedTensor {
   void store(Slot<R>& slot, std::size_t number, const StepInfo& now, std::size_t begin,
              std::span<const R> before, std::span<const R> wanted, const StoredTile<R>& out);
   void store_state(const StepInfo& now, std::size_t begin, std::size_t slot, Tile& tile, bool shows);
-  void store_weight(const Step& step, std::size_t begin, std::size_t slot, Tile& tile, bool shows);
+  void store_weight(const Step& step, std::size_t begin, std::size_t slot, Tile& tile, bool shows,
+                    bool shows_all);
   void store_compensation(const Step& step, std::size_t begin, std::size_t slot, Tile& tile);
   template <class ProbeTile>
-  void show(const Step& step, std::size_t begin, Tile& tile, ProbeTile& probe) const;
+  void show(const Step& step, std::size_t begin, Tile& tile, bool shows_all, ProbeTile& probe) const;
   template <class ProbeTile>
   void show_whole(const Step& step, std::size_t begin, const Tile& tile, ProbeTile& probe) const;
   void recall_states(const Step& step, std::size_t begin, Tile& tile) const;

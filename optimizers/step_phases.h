@@ -189,18 +189,19 @@ void OptimizedTensor<Rule, R>::step(const Config& config, const StepInfo& now, c
   });
   std::vector<typename P::Tile> seen;
   constexpr bool shows = !std::is_same_v<P, NoProbe>;
-  const std::size_t length = shows ? tile_length_ : long_tile();
+  const bool shows_all = shows && !only_counts_weights(probe);
+  const std::size_t length = shows_all ? tile_length_ : long_tile();
   for (std::size_t tile = 0; tile < tile_count(length); ++tile) seen.push_back(new_tile(probe));
-  const bool may_replace = !shows && !step.states_are_stored && low_parts_.empty();
+  const bool may_replace = !shows_all && !step.states_are_stored && low_parts_.empty();
   for_each_tile(pool, length, [&](std::size_t index, std::size_t begin, Tile& tile) {
     for (std::size_t slot = 0; slot < state_count; ++slot)
       tile.in_place[slot] = may_replace ? states_[slot].place_at(begin) : nullptr;
     compute(step, begin, tile);
     for (std::size_t slot = 0; slot < state_count; ++slot)
-      if (!step.states_are_stored && !tile.in_place[slot]) store_state(step.now, begin, slot, tile, shows);
+      if (!step.states_are_stored && !tile.in_place[slot]) store_state(step.now, begin, slot, tile, shows_all);
     if (step.states_are_stored) recall_states(step, begin, tile);
-    for (std::size_t slot = 0; slot < weight_count; ++slot) store_weight(step, begin, slot, tile, shows);
-    if constexpr (shows) show(step, begin, tile, seen[index]);
+    for (std::size_t slot = 0; slot < weight_count; ++slot) store_weight(step, begin, slot, tile, shows, shows_all);
+    if constexpr (shows) show(step, begin, tile, shows_all, seen[index]);
   });
   for (auto* slots : {&weights_, &states_})
     for (Slot<R>& slot : *slots) slot.commit_tensor_wide_scale();

@@ -74,13 +74,15 @@ void OptimizedTensor<Rule, R>::recall_states(const Step& step, std::size_t begin
 /// Stores a weight slot, and what would have been stored had there been no decay.
 template <class Rule, class R>
 void OptimizedTensor<Rule, R>::store_weight(const Step& step, std::size_t begin, std::size_t slot, Tile& tile,
-                                            bool shows) {
+                                            bool shows, bool shows_all) {
   Slot<R>& weights = weights_[slot];
   const auto random = draws(weights, stream(step.now, slot, RandomPurpose::rounding), begin, tile.count);
   weights.store(begin, tile.before[slot], tile.target[slot], random,
                 scale_draws(weights, slot, step.now, begin, tile.count),
-                shows || !residuals_.empty() ? tile.weight_shown[slot].spans() : StoredTile<R>{});
-  if (step.decay != 0 && shows)
+                shows_all || !residuals_.empty() ? tile.weight_shown[slot].spans()
+                : shows                          ? tile.weight_shown[slot].numbers()
+                                                 : StoredTile<R>{});
+  if (step.decay != 0 && shows_all)
     weights.round_like_the_last(begin, tile.target_without_decay[slot], random,
                                 std::span(tile.without_decay[slot]));
   if (!residuals_.empty()) store_compensation(step, begin, slot, tile);
@@ -115,13 +117,14 @@ void OptimizedTensor<Rule, R>::store_compensation(const Step& step, std::size_t 
 /// parts.
 template <class Rule, class R>
 template <class ProbeTile>
-void OptimizedTensor<Rule, R>::show(const Step& step, std::size_t begin, Tile& tile, ProbeTile& probe) const {
+void OptimizedTensor<Rule, R>::show(const Step& step, std::size_t begin, Tile& tile, bool shows_all,
+                                    ProbeTile& probe) const {
   std::vector<StateRecord<R>> states;
-  for (std::size_t slot = 0; slot < state_count; ++slot)
+  for (std::size_t slot = 0; shows_all && slot < state_count; ++slot)
     states.push_back({Rule::state_slots[slot], states_[slot].plan(), tile.state_before[slot],
                       tile.state[slot], tile.state_shown[slot].after, tile.state_shown[slot].unmoved,
                       tile.state_shown[slot].multiplier});
-  const bool has_grid = residuals_.empty(), decays = step.decay != 0;
+  const bool has_grid = shows_all && residuals_.empty(), decays = shows_all && step.decay != 0;
   for (std::size_t slot = 0; slot < weight_count; ++slot) {
     const ShownTile<R>& shown = tile.weight_shown[slot];
     const auto gradient = std::span<const R>(step.gradients[slot]).subspan(begin, tile.count);
@@ -137,7 +140,8 @@ void OptimizedTensor<Rule, R>::show(const Step& step, std::size_t begin, Tile& t
         grid(shown.multiplier_before), of_decay(tile.decay[slot]), of_decay(tile.without_decay[slot]),
         slot == 0 ? std::span<const StateRecord<R>>(states) : std::span<const StateRecord<R>>{}, false});
   }
-  if constexpr (weight_count > 1) show_whole(step, begin, tile, probe);
+  if constexpr (weight_count > 1)
+    if (shows_all) show_whole(step, begin, tile, probe);
 }
 
 template <class Rule, class R>

@@ -17,6 +17,8 @@ struct ShownTile {
     multiplier_before.resize(count, 1.0);
   }
   StoredTile<R> spans() { return {after, unmoved, multiplier, multiplier_before}; }
+  /// Without the scales.
+  StoredTile<R> numbers() { return {after, unmoved, {}, {}}; }
 };
 
 /// Every number of one tile.

@@ -25,6 +25,8 @@ class StepProbe {
   virtual std::unique_ptr<TileProbe<R>> tile() = 0;
   /// Called for the tiles in order, after the step.
   virtual void join(TileProbe<R>& tile) = 0;
+  /// As tile_record.h has it.
+  virtual bool only_counts_weights() const = 0;
 };
 
 /// Any probe P as one chosen at run time; it is not owned.
@@ -38,6 +40,7 @@ class ProbeOf final : public StepProbe<R> {
     return one;
   }
   void join(TileProbe<R>& tile) override { probe_.join(static_cast<OneTile&>(tile).inner); }
+  bool only_counts_weights() const override { return halfulp::only_counts_weights(probe_); }
 
  private:
   struct OneTile final : TileProbe<R> {

@@ -54,6 +54,17 @@ concept Probe = requires(P probe, typename P::Tile tile, const TileRecord<R>& re
   {probe.join(tile)};
 };
 
+/// Whether a probe only counts elements of stored weights from their own numbers (before, gradient, update, wanted, after,
+/// unmoved), as it says by a member of this name, or by a function where it is chosen at run time. What it counts does not
+/// depend on where tiles end, so it is shown long ones, and neither states nor scales, decay or weights made of parts.
+template <class P>
+bool only_counts_weights(const P& probe) {
+  if constexpr (requires { {probe.only_counts_weights()}; })
+    return probe.only_counts_weights();
+  else
+    return requires { P::only_counts_weights; };
+}
+
 /// A probe that looks at nothing.
 struct NoProbe {
   struct Tile {

@@ -22,8 +22,9 @@ void check_rule(const TensorPlan& plan, bool with_nan) {
   std::vector<double> initial(info.size());
   for (std::size_t i = 0; i < initial.size(); ++i)
     initial[i] = i % 7 == 0 ? 0 : test::log_spread(5, 0, i, 12);
-  OptimizedTensor<Rule, R> tensor(info, plan, initial);
+  OptimizedTensor<Rule, R> tensor(info, plan, initial), same(info, plan, initial);
   test::CountAndKeep probe;
+  StagnationShare share;  // which is shown less, and longer tiles
   for (std::uint32_t t = 1; t <= 20; ++t) {
     std::array<std::vector<R>, Rule::weight_slots.size()> gradients;
     for (std::size_t slot = 0; slot < gradients.size(); ++slot)
@@ -33,6 +34,20 @@ void check_rule(const TensorPlan& plan, bool with_nan) {
       }
     if (with_nan && t == 12) gradients[0][100] = std::numeric_limits<R>::quiet_NaN();
     tensor.step({}, {t, 3.0, 7}, gradients, nullptr, probe);
+    same.step({}, {t, 3.0, 7}, gradients, nullptr, share);
+  }
+  CHECK(share.elements == probe.share.elements);
+  CHECK(share.updated == probe.share.updated);
+  CHECK(share.stayed == probe.share.stayed);
+  CHECK(share.nonfinite == probe.share.nonfinite);
+  for (std::size_t slot = 0; slot < Rule::weight_slots.size(); ++slot) {
+    std::vector<R> numbers(info.size()), others(info.size());
+    tensor.weight(slot).load(0, std::span(numbers));
+    same.weight(slot).load(0, std::span(others));
+    std::size_t different = 0;
+    for (std::size_t i = 0; i < info.size(); ++i)
+      different += bits_of(numbers[i]) != bits_of(others[i]);
+    CHECK(different == 0);
   }
   CHECK(probe.tiles.size() >= 20);
   test::check_equal(probe.counted.stored, probe, true);
