@@ -75,27 +75,30 @@ std::vector<RunConfig> parse_sweep_config(const std::string& file, const std::ve
   const std::vector<Assignment> grid = expand_grid(root.node("grid"), file);
   const std::string tuned_by = root.text("tuned_by", "");
   root.check_all_known();
-  const std::filesystem::path folder = std::filesystem::path(file).parent_path() / tuned_by;
-  const Winners winners = at(root.where("tuned_by"), [&] {
-    return tuned_by.empty() ? Winners{} : find_winners(read_records(folder.string()));
-  });
 
   std::vector<RunConfig> runs;
+  std::set<std::uint64_t> all_seeds;
   for (const Assignment& assignment : grid) {
     YAML::Node node = YAML::Clone(base);
     for (const std::string& setting : settings) apply_setting(node, setting);
     for (const auto& [key, value] : assignment) set_yaml_key(node, key, value);
     RunConfig run = parse_run_config(node, file);
-    if (!tuned_by.empty()) run.rule = at(root.where("tuned_by"), [&] { return winners.of(run); });
     for (const std::string& seed :
          seeds.IsDefined() ? values_of(seeds, root.where("seeds")) : std::vector{std::to_string(run.seed)}) {
       YAML::Node with_seed = YAML::Clone(node);
       set_yaml_key(with_seed, "seed", seed);
       run.seed = parse_run_config(with_seed, file).seed;
+      all_seeds.insert(run.seed);
       runs.push_back(run);
     }
   }
-  return runs;
+  if (tuned_by.empty()) return runs;
+  return at(root.where("tuned_by"), [&] {
+    const std::filesystem::path folder = std::filesystem::path(file).parent_path() / tuned_by;
+    const Winners winners = find_winners(read_records(folder.string()), all_seeds);
+    for (RunConfig& run : runs) run.rule = winners.of(run);
+    return runs;
+  });
 }
 
 }  // namespace halfulp

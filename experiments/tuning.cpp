@@ -13,7 +13,8 @@ namespace {
 
 /// Everything of a config but the numbers of its rule, its seed, and what is only looked at.
 std::string group_of(const std::string& label, nlohmann::ordered_json config) {
-  for (const char* key : {"rule", "seed", "measure", "measure_every", "trace_every", "sign_twin_eta"}) config.erase(key);
+  for (const char* key : {"rule", "seed", "measure", "measure_every", "trace_every", "sign_twin_eta"})
+    config.erase(key);
   return label + " on " + config.at("plan").at("scheme").get<std::string>() + " " + config.dump();
 }
 
@@ -53,17 +54,20 @@ AnyRule Winners::of(const RunConfig& run) const {
     for (const auto& [name, candidate] : best_)
       known += (known.empty() ? "" : ", ") + name.substr(0, name.find(" {"));
     throw Error("tuned_by",
-                found == best_.end() ? "no tuning record for this run" : "every tuning record diverged",
+                found == best_.end() ? "no tuning record for this run, on other seeds than its sweep's"
+                                     : "every tuning record diverged",
                 group, known.empty() ? "a folder with records" : known);
   }
   return with_settings(run.rule, found->second.rule);
 }
 
-Winners find_winners(const std::vector<nlohmann::ordered_json>& records) {
+Winners find_winners(const std::vector<nlohmann::ordered_json>& records,
+                     const std::set<std::uint64_t>& judged_seeds) {
   std::map<std::string, std::map<std::string, Candidate>> groups;
   for (const auto& record : records) {
     if (record.value("bits_version", 0) != bits_version) continue;
     const auto& config = record.at("config");
+    if (judged_seeds.contains(config.at("seed").get<std::uint64_t>())) continue;
     Candidate& candidate =
         groups[group_of(record.at("label").get<std::string>(), config)][config.at("rule").dump()];
     candidate.rule = config.at("rule");

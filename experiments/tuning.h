@@ -1,6 +1,7 @@
 #pragma once
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -31,7 +32,10 @@ class Winners {
 };
 
 /// Runs of this bits version, grouped by everything but the numbers of their rule and the seed, told apart by those
-/// numbers, and averaged over seeds.
-Winners find_winners(const std::vector<nlohmann::ordered_json>& records);
+/// numbers, and averaged over seeds. Runs on the seeds that the winners are to be judged on are left out: a rate chosen by
+/// them would flatter itself, and a sweep that writes into the folder it was tuned by would choose otherwise once it is
+/// resumed.
+Winners find_winners(const std::vector<nlohmann::ordered_json>& records,
+                     const std::set<std::uint64_t>& judged_seeds = {});
 
 }  // namespace halfulp

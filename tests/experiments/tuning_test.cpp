@@ -84,6 +84,24 @@ TEST_CASE("tuning: each rule, plan, problem and length by itself") {
   CHECK(winning_eta(records, {"seed=9", "measure_every=3", "trace_every=7", "sign_twin_eta=1e-2"}) == 1);
 }
 
+TEST_CASE(
+    "tuning: runs on the seeds to be judged choose nothing, so that a resumed sweep chooses as it began") {
+  const std::vector<Json> tuning{record({"rule.eta=1", "seed=100"}, 1.0),
+                                 record({"rule.eta=2", "seed=100"}, 2.0)};
+  std::vector<Json> resumed = tuning;
+  resumed.push_back(record({"rule.eta=1", "seed=0"}, 9.0));  // judged worse than it was tuned
+  const auto eta = [](const Winners& winners) {
+    return std::get<RuleChoice<AdamW>>(winners.of(config_of(test::toy, {}))).config.eta;
+  };
+  CHECK(eta(find_winners(tuning, {0, 1})) == 1);
+  CHECK(eta(find_winners(resumed)) == 2);
+  CHECK(eta(find_winners(resumed, {0, 1})) == 1);
+  CHECK(test::contains(test::error_of([&] {
+                         eta(find_winners(resumed, {0, 100}));
+                       }),
+                       {"no tuning record", "other seeds"}));
+}
+
 TEST_CASE("tuning: every number of the winner is taken, doubles and counts") {
   const AnyRule rule = find_winners({record({"rule={name: lmd, alpha: 0.3, sigma: 0.25, samples: 3}"}, 1.0)})
                            .of(config_of(test::toy, {"rule=lmd"}));
