@@ -26,6 +26,7 @@ std::vector<Plan> plan_figures(const std::vector<ProblemRuns>& problems) {
     if (problem.kind == ProblemKind::one_weight) continue;
     plans.push_back({problem.name, "Loss against learning rate", rate_figures(problem)});
     plans.push_back({problem.name, "Failures against the step", trace_figures(problem)});
+    plans.push_back({problem.name, "What elements went through", memory_figures(problem)});
     if (problem.is_atlas()) continue;
     plans.push_back({problem.name, "Loss against step", loss_figures(problem)});
     plans.push_back({problem.name, "Which updates are rounded away", octave_figures(problem)});

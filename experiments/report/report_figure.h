@@ -26,6 +26,24 @@ Series series_like(const std::string& rule_label, std::size_t place, const std::
 /// A thin black line from (x0, y0) to (x1, y1).
 Series marker_line(const std::string& label, double x0, double y0, double x1, double y1);
 
+/// One run in a picture of many.
+struct RunLine {
+  std::string label;
+  std::vector<double> x, y;
+};
+
+/// What stands in and around a picture of runs.
+struct LineFigure {
+  std::string name, title;
+  Axis x, y;
+  std::string caption;
+  double shows_from;  ///< drawn where a line reaches this
+};
+
+/// The runs with the largest y, at most eight; nullopt where none has two points and reaches shows_from.
+std::optional<ReportFigure> figure_of_lines(const ProblemRuns& problem, const LineFigure& words,
+                                            std::vector<RunLine> lines);
+
 // Each gives only the figures that have something to draw.
 
 /// The weight against the step: one picture a case and scheme, every rule in it.
@@ -43,6 +61,9 @@ std::vector<ReportFigure> rate_figures(const ProblemRuns& problem);
 
 /// One picture for each failure that any run of the problem shows, against the step: the runs that show it most.
 std::vector<ReportFigure> trace_figures(const ProblemRuns& problem);
+
+/// Harmful stagnation by window, how long elements dwell near zero, and gradient variance, where they were measured.
+std::vector<ReportFigure> memory_figures(const ProblemRuns& problem);
 
 /// Share of unchanged elements by octave of |w|, with the predicted thresholds.
 std::vector<ReportFigure> octave_figures(const ProblemRuns& problem);
