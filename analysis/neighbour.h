@@ -73,7 +73,7 @@ struct FormatNumbers {
   }
   /// Whether a stored value other than zero is the last one outward, on its side of zero.
   bool is_last(double value, double multiplier) const noexcept {
-    return (value != 0) & (value == stored(value < 0, multiplier));
+    return (value != 0) & ((value == stored(false, multiplier)) | (value == stored(true, multiplier)));
   }
 };
 

@@ -69,63 +69,60 @@ void ArrayConverter::convert(std::span<const float> x, float* out, std::uint8_t*
   random_.resize(draws ? std::min(chunk_, x.size()) : 0);
   for (std::size_t done = 0; done < x.size(); done += chunk_) {
     const std::size_t count = std::min(chunk_, x.size() - done);
-    const auto some = x.subspan(done, count);
-    const std::uint32_t* bits = draws ? random_.data() : nullptr;
     if (draws) elements_.kernels().random(*random, first + done, rounding.random_bits, random_.data(), count);
-    float* const to = out ? out + done : nullptr;
-    if (!format_.has_scale()) {
-      if (on_lanes())
-        elements_.convert(some, bits, {}, to, codes, done, nullptr);
-      else
-        convert_single(some, done, to, codes, nullptr, t, random_);
-      continue;
-    }
-    if (!on_lanes()) {
-      for (std::size_t begin = 0; begin < count; begin += block_)
-        convert_single(some.subspan(begin, std::min(block_, count - begin)), done + begin,
-                       to ? to + begin : nullptr, codes, scales, t,
-                       draws ? std::span(random_).subspan(begin) : std::span(random_));
-      continue;
-    }
-    scales_.choose(some, block_, t);
-    // Lanes make something of the blocks that they do not serve, which is overwritten below; their numbers are kept for
-    // that, since out may be x.
-    std::vector<float> kept;
-    for (const std::size_t block : scales_.singles()) {
-      const std::size_t begin = block * block_, length = std::min(block_, count - begin);
-      kept.insert(kept.end(), some.begin() + static_cast<std::ptrdiff_t>(begin),
-                  some.begin() + static_cast<std::ptrdiff_t>(begin + length));
-    }
-    if (scales) store_codes(format_.scale, scales, done / block_, scales_.codes());
-    elements_.convert(some, bits, scales_.scales(block_), to, codes, done, nullptr);
-    std::size_t used = 0;
-    for (const std::size_t block : scales_.singles()) {
-      const std::size_t begin = block * block_, length = std::min(block_, count - begin);
-      convert_single(std::span<const float>(kept).subspan(used, length), done + begin,
-                     to ? to + begin : nullptr, codes, scales, t,
-                     draws ? std::span(random_).subspan(begin) : std::span(random_));
-      used += length;
-    }
+    const Piece piece{x.subspan(done, count), done, out ? out + done : nullptr, codes, scales};
+    const bool scaled = format_.has_scale();
+    if (on_lanes())
+      scaled ? convert_blocks(piece, t) : convert_on_lanes(piece, {});
+    else
+      for (std::size_t at = 0; at < count; at += scaled ? block_ : count)
+        convert_single(piece, at, piece.x.subspan(at, std::min(scaled ? block_ : count, count - at)), t);
   }
 }
 
-/// One block, or numbers without a scale, by definition. begin: of the array; random: of these elements, or empty.
-void ArrayConverter::convert_single(std::span<const float> x, std::size_t begin, float* out,
-                                    std::uint8_t* codes, std::uint8_t* scales, TensorMultiplier t,
-                                    std::span<const std::uint32_t> random) {
+void ArrayConverter::convert_on_lanes(const Piece& piece, const RunScales& scales) const noexcept {
+  elements_.convert(piece.x, random_.empty() ? nullptr : random_.data(), scales, piece.out, piece.codes,
+                    piece.begin, nullptr);
+}
+
+void ArrayConverter::convert_blocks(const Piece& piece, TensorMultiplier t) {
+  scales_.choose(piece.x, block_, t);
+  // Lanes make something of the blocks that they do not serve, which is overwritten below; their numbers are kept for
+  // that, since out may be x.
+  kept_.clear();
+  for (const std::size_t block : scales_.singles()) {
+    const auto numbers = piece.x.subspan(block * block_, std::min(block_, piece.x.size() - block * block_));
+    kept_.insert(kept_.end(), numbers.begin(), numbers.end());
+  }
+  if (piece.scales) store_codes(format_.scale, piece.scales, piece.begin / block_, scales_.codes());
+  convert_on_lanes(piece, scales_.scales(block_));
+  const float* kept = kept_.data();
+  for (const std::size_t block : scales_.singles()) {
+    const std::size_t at = block * block_, length = std::min(block_, piece.x.size() - at);
+    convert_single(piece, at, {kept, length}, t);
+    kept += length;
+  }
+}
+
+/// One block, or numbers without a scale, by definition: x at element `at` of the piece.
+void ArrayConverter::convert_single(const Piece& piece, std::size_t at, std::span<const float> x,
+                                    TensorMultiplier t) {
+  const std::size_t begin = piece.begin + at;
   BlockChoice block{0, exact_divisor(1)};
   double multiplier = 1;
   if (format_.has_scale()) {
     block = choose_block(format_, x, amax(x), t, 0);
     multiplier = scale_value(format_, block.scale, t);
-    if (scales) store_code(format_.scale, scales, begin / block_, block.scale);
+    if (piece.scales) store_code(format_.scale, piece.scales, begin / block_, block.scale);
   }
   for (std::size_t i = 0; i < x.size(); ++i) {
     const double source = format_.has_scale() ? quotient_in_block(x[i], block.divisor) : double{x[i]};
-    const std::uint32_t code = converter_.code(source, random.empty() ? 0 : random[i]);
-    if (codes) store_code(format_.element, codes, begin + i, code);
+    const std::uint32_t code = converter_.code(source, random_.empty() ? 0 : random_[at + i]);
+    if (piece.codes) store_code(format_.element, piece.codes, begin + i, code);
     const double element = halfulp::decode(format_.element, code);
-    if (out) out[i] = format_.has_scale() ? value_in_block(element, multiplier) : static_cast<float>(element);
+    if (piece.out)
+      piece.out[at + i] =
+          format_.has_scale() ? value_in_block(element, multiplier) : static_cast<float>(element);
   }
 }
 

@@ -38,15 +38,24 @@ class ArrayConverter {
  private:
   void convert(std::span<const float> x, float* out, std::uint8_t* codes, std::uint8_t* scales,
                TensorMultiplier t, const RandomStream* random, std::uint64_t first);
-  void convert_single(std::span<const float> x, std::size_t begin, float* out, std::uint8_t* codes,
-                      std::uint8_t* scales, TensorMultiplier t, std::span<const std::uint32_t> random);
+  /// Consecutive elements that are handled at once: whole blocks, but for the array's last.
+  struct Piece {
+    std::span<const float> x;
+    std::size_t begin;             ///< element of the array
+    float* out;                    ///< for the piece's own elements; null where no values are wanted
+    std::uint8_t *codes, *scales;  ///< of the whole array; null where not wanted
+  };
+  void convert_on_lanes(const Piece& piece, const RunScales& scales) const noexcept;
+  void convert_blocks(const Piece& piece, TensorMultiplier t);
+  void convert_single(const Piece& piece, std::size_t at, std::span<const float> x, TensorMultiplier t);
 
   BlockFormat format_;
   LaneConverter elements_;
   Converter converter_;
   std::size_t block_, chunk_;  // elements of a block (1 without scales), and of what is handled at once
   BlockScales scales_;
-  std::vector<std::uint32_t> random_, codes_;
+  std::vector<std::uint32_t> random_, codes_;  // random_: of the piece at hand
+  std::vector<float> kept_;
 };
 
 }  // namespace halfulp

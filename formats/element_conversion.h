@@ -31,6 +31,16 @@ constexpr bool saturates_at_ends(const ElementLanes<Real>& e) noexcept {
          e.values.beyond.positive == e.largest.positive && e.values.beyond.negative == -e.largest.negative;
 }
 
+/// Whether all that rounds to zero becomes +0, as in two's complement: then adding +0 serves for it.
+template <class Real>
+constexpr bool zeros_become_positive(const ElementLanes<Real>& e) noexcept {
+  const auto is_plain = [](const auto& values, const auto& codes) {
+    return bits_of(values.positive) == 0 && bits_of(values.negative) == 0 && codes.positive == 0 &&
+           codes.negative == 0;
+  };
+  return is_plain(e.values.zero, e.codes.zero) && is_plain(e.values.tiny, e.codes.tiny);
+}
+
 /// What a finite x becomes. The sign is that of x: of a quotient that overflowed the rounded number may have lost it.
 /// in: saturates_at_ends()
 template <class Real>

@@ -112,17 +112,20 @@ std::vector<R> OptimizedTensor<Rule, R>::noise_factors(const Config& config, con
                                                        std::size_t slot) const {
   std::vector<R> factors(size(), R(1));
   if (sample < 0) return factors;
-  std::vector<std::uint32_t> bits(size());
   const RandomStream of_elements = stream(now, slot, RandomPurpose::noise, sample);
-  lane_kernels().random(of_elements, 0, 32, bits.data(), bits.size());
   // The deviate that the tensor shares is that of the element after the last.
   const R shared = normal_deviate<R>(random_bits_32(of_elements, size()));
-  if constexpr (std::is_same_v<Rule, Lmd> && std::is_same_v<R, float>) {
-    rule_kernels().lmd_noise(config, constants_, now, bits.data(), shared, factors.data(), factors.size());
-    return factors;
+  std::array<std::uint32_t, 2048> bits;  // in the cache: whole groups of the random-bit map
+  for (std::size_t begin = 0; begin < size(); begin += bits.size()) {
+    const std::size_t count = std::min(bits.size(), size() - begin);
+    lane_kernels().random(of_elements, begin, 32, bits.data(), count);
+    if constexpr (std::is_same_v<Rule, Lmd> && std::is_same_v<R, float>) {
+      rule_kernels().lmd_noise(config, constants_, now, bits.data(), shared, factors.data() + begin, count);
+    } else {
+      for (std::size_t i = 0; i < count; ++i)
+        factors[begin + i] = Rule::noise(c, normal_deviate<R>(bits[i]), shared);
+    }
   }
-  for (std::size_t i = 0; i < factors.size(); ++i)
-    factors[i] = Rule::noise(c, normal_deviate<R>(bits[i]), shared);
   return factors;
 }
 
@@ -162,13 +165,19 @@ void OptimizedTensor<Rule, R>::pull_back(const Config& config, const StepInfo& n
   require_size("derivative", d.size());
   for (auto& gradient : gradients) gradient.resize(size());
   const Scalars c = Rule::template scalars<R>(config, constants_, now);
+  const bool rounds = !gradient_slots_.empty();  // before they are added
   Gradients pulled;
-  for (auto& gradient : pulled) gradient.resize(size());
+  for (auto& gradient : pulled) gradient.resize(rounds ? size() : 0);
   for (std::size_t i = 0; i < size(); ++i) {
     std::array<R, weight_count> w{}, e{};
     if constexpr (weight_count > 1) w = element_at(view.slots, i), e = element_at(view.noise, i);
     const std::array<R, weight_count> g = Rule::pull_back(c, w, e, d[i] * view.scale);
-    for (std::size_t slot = 0; slot < weight_count; ++slot) pulled[slot][i] = g[slot];
+    for (std::size_t slot = 0; slot < weight_count; ++slot) {
+      if (rounds)
+        pulled[slot][i] = g[slot];
+      else
+        gradients[slot][i] += share * g[slot];
+    }
   }
   const auto round = [&](std::vector<Slot<R>>& slots, std::size_t slot, RandomPurpose purpose,
                          std::vector<R>& numbers) {
@@ -178,7 +187,7 @@ void OptimizedTensor<Rule, R>::pull_back(const Config& config, const StepInfo& n
   };
   for (std::size_t slot = 0; slot < weight_count; ++slot) {
     round(gradient_slots_, slot, RandomPurpose::gradient_rounding, pulled[slot]);
-    for (std::size_t i = 0; i < size(); ++i) gradients[slot][i] += share * pulled[slot][i];
+    for (std::size_t i = 0; i < pulled[slot].size(); ++i) gradients[slot][i] += share * pulled[slot][i];
     round(accumulator_slots_, slot, RandomPurpose::accumulator_rounding, gradients[slot]);
   }
 }

@@ -198,9 +198,11 @@ void OptimizedTensor<Rule, R>::step(const Config& config, const StepInfo& now, c
       tile.in_place[slot] = may_replace ? states_[slot].place_at(begin) : nullptr;
     compute(step, begin, tile);
     for (std::size_t slot = 0; slot < state_count; ++slot)
-      if (!step.states_are_stored && !tile.in_place[slot]) store_state(step.now, begin, slot, tile, shows_all);
+      if (!step.states_are_stored && !tile.in_place[slot])
+        store_state(step.now, begin, slot, tile, shows_all);
     if (step.states_are_stored) recall_states(step, begin, tile);
-    for (std::size_t slot = 0; slot < weight_count; ++slot) store_weight(step, begin, slot, tile, shows, shows_all);
+    for (std::size_t slot = 0; slot < weight_count; ++slot)
+      store_weight(step, begin, slot, tile, shows, shows_all);
     if constexpr (shows) show(step, begin, tile, shows_all, seen[index]);
   });
   for (auto* slots : {&weights_, &states_})

@@ -13,10 +13,10 @@ template <class R>
 struct StateRecord {
   StateSlot slot;  ///< name and moment
   const SlotPlan& plan;
-  std::span<const R> before;         ///< stored before the step
-  std::span<const R> wanted;         ///< what the rule made of it, in R
-  std::span<const R> after;          ///< stored after the step
-  std::span<const R> unmoved;        ///< before, stored again under the scale of this step
+  std::span<const R> before;           ///< stored before the step
+  std::span<const R> wanted;           ///< what the rule made of it, in R
+  std::span<const R> after;            ///< stored after the step
+  std::span<const R> unmoved;          ///< before, stored again under the scale of this step
   std::span<const double> multiplier;  ///< that scale, per element
 };
 
@@ -37,12 +37,14 @@ struct TileRecord {
   std::span<const R> unmoved;          ///< before, stored again under the scale of this step
   std::span<const double> multiplier;  ///< that scale, per element; empty for a weight made of parts
 
-  std::uint32_t tensor = 0;                      ///< id in the registry
-  TypicalStep typical{};                         ///< of the rule in this step
-  std::span<const double> multiplier_before{};   ///< the scale that `before` was stored under; empty as multiplier
-  std::span<const R> decay{};          ///< the part of update that is decoupled weight decay; empty without
-  std::span<const R> without_decay{};  ///< what would be stored (same scales, same bits) had there been no decay;
-                                       ///< empty as decay
+  std::uint32_t tensor = 0;  ///< id in the registry
+  TypicalStep typical{};     ///< of the rule in this step
+  std::span<const double>
+      multiplier_before{};     ///< the scale that `before` was stored under; empty as multiplier
+  std::span<const R> decay{};  ///< the part of update that is decoupled weight decay; empty without
+  std::span<const R>
+      without_decay{};  ///< what would be stored (same scales, same bits) had there been no decay;
+                        ///< empty as decay
   std::span<const StateRecord<R>> states{};  ///< with weight slot 0 only: every state of the tile
   bool made_of_parts = false;                ///< whether this is the weight that the parts make
 };

@@ -17,6 +17,7 @@ struct Shape {
   bool in_bits;
   Scaling scaling;
   Output output;
+  bool is_fixed_point = false;
 };
 
 HWY_INLINE Scaling scaling_of(const RunScales& scales) noexcept {
@@ -34,11 +35,11 @@ HWY_INLINE LaneScale<Floats> scale_of_run(const RunScales& scales, Scaling scali
 /// Codes as bytes or halfwords.
 HWY_INLINE void store_codes(Words codes, std::uint8_t* to) noexcept {
   const hn::Rebind<std::uint8_t, FloatTag> d;
-  hn::StoreU(hn::DemoteTo(d, hn::BitCast(IntegerTag(), codes.v)), d, to);
+  hn::StoreU(hn::TruncateTo(d, codes.v), d, to);
 }
 HWY_INLINE void store_codes(Words codes, std::uint16_t* to) noexcept {
   const hn::Rebind<std::uint16_t, FloatTag> d;
-  hn::StoreU(hn::DemoteTo(d, hn::BitCast(IntegerTag(), codes.v)), d, to);
+  hn::StoreU(hn::TruncateTo(d, codes.v), d, to);
 }
 template <class Code>
 HWY_INLINE Words load_codes(const Code* from) noexcept {
@@ -54,8 +55,9 @@ inline constexpr std::size_t near_ahead = 512, far_ahead = 2048;  // elements: 2
 template <RoundingMode mode, bool is_common>
 struct Conversion {
   const ElementLanes<Floats> lanes;
-  const ConvertJob job;  // a copy, which no store can alias
-  const bool saturates;  // whether overflow is usual, and a minimum serves
+  const ConvertJob job;    // a copy, which no store can alias
+  const bool saturates;    // whether overflow is usual, and a minimum serves
+  const bool plain_zeros;  // whether zeros lose their sign, and a sum serves
 
   /// One vector: what came in, and what it is rounded to.
   struct Rounded {
@@ -65,13 +67,17 @@ struct Conversion {
   HWY_INLINE Rounded rounded_at(std::size_t at, const LaneScale<Floats>& scale) const noexcept {
     const Floats x = load(job.x + at);
     const Words random = is_stochastic(mode) ? load(job.random + at) : Words(0);
-    const Floats number = round_element<mode>(lanes, divided<mode>(x, scale), random);
-    return {x, saturates ? saturated(lanes, x, number) : number, at};
+    Floats number = round_element<mode>(lanes, divided<mode>(x, scale), random);
+    if (saturates) number = saturated(lanes, x, number);
+    if (plain_zeros) number = number + Floats(0);
+    return {x, number, at};
   }
 
   HWY_INLINE Mask is_settled(const Rounded& rounded) const noexcept {
-    if (!saturates) return is_regular(lanes, rounded.number);
-    return real_of(bits_of(rounded.x) ^ sign_bit_of(rounded.x)) <= Floats(std::numeric_limits<float>::max());
+    const Floats judged = saturates ? rounded.x : rounded.number;
+    const Floats magnitude = real_of(bits_of(judged) ^ sign_bit_of(judged));
+    if (saturates) return magnitude <= Floats(std::numeric_limits<float>::max());
+    return plain_zeros ? magnitude <= lanes.largest.positive : is_regular(lanes, judged);
   }
 
   template <bool all_regular>
@@ -131,7 +137,7 @@ struct Conversion {
                             job.bytes ? bytes : nullptr,
                             job.words ? words : nullptr,
                             job.kept ? kept : nullptr};
-    const Conversion<mode, false> one{lanes, padded, saturates};
+    const Conversion<mode, false> one{lanes, padded, saturates, plain_zeros};
     one.write_all([&](std::size_t) { return scale; }, one.rounded_at(0, scale));
     for (std::size_t i = 0; i < count; ++i) {
       if (job.values) job.values[begin + i] = values[i];
@@ -142,7 +148,8 @@ struct Conversion {
 
   /// Strides of four vectors from `begin` to `end`; returns where the next would pass it.
   template <class ScaleAt>
-  HWY_INLINE std::size_t convert_strides(std::size_t begin, std::size_t end, ScaleAt scale_at) const noexcept {
+  HWY_INLINE std::size_t convert_strides(std::size_t begin, std::size_t end,
+                                         ScaleAt scale_at) const noexcept {
     std::size_t i = begin;
     for (; is_common && i + stride <= end; i += stride) {
       for (std::size_t line = 0; line < stride; line += 16) {
@@ -170,8 +177,8 @@ struct Conversion {
     // Where runs are whole vectors a stride goes on from one to the next, each vector with the scale of its run.
     if (std::has_single_bit(length) && length >= lane_count) {
       const int shift = std::countr_zero(length);
-      begin = convert_strides(
-          0, job.n, [&](std::size_t at) { return scale_of_run(job.scales, scaling, at >> shift); });
+      begin = convert_strides(0, job.n,
+                              [&](std::size_t at) { return scale_of_run(job.scales, scaling, at >> shift); });
     }
     while (begin < job.n) {
       const std::size_t run = begin / length, next = (run + 1) * length, end = next < job.n ? next : job.n;
@@ -188,7 +195,8 @@ HWY_NOINLINE void convert_as(const ConvertJob& given) noexcept {
   Scaling scaling = scaling_of(job.scales);
   if constexpr (shape.is_known) {
     lanes.in_bits = shape.in_bits;
-    lanes.grid.flushes = lanes.grid.parity_in_exponent = lanes.is_fixed_point = false;
+    lanes.grid.flushes = lanes.grid.parity_in_exponent = false;
+    lanes.is_fixed_point = shape.is_fixed_point;
     lanes.is_signed = true;
     scaling = shape.scaling;
     constexpr Output output = shape.output;
@@ -199,16 +207,18 @@ HWY_NOINLINE void convert_as(const ConvertJob& given) noexcept {
   }
   // Rules that take the floor of log2 amax let blocks overflow; without a scale it is rare.
   const bool saturates = scaling != Scaling::none && saturates_at_ends(given.lanes);
-  const Conversion<mode, shape.is_known> conversion{lanes, job, saturates};
+  const bool plain_zeros = shape.is_known && shape.is_fixed_point && zeros_become_positive(given.lanes);
+  const Conversion<mode, shape.is_known> conversion{lanes, job, saturates, plain_zeros};
   if (scaling == Scaling::none) return conversion.convert_run(0, job.n, scale_of_run(job.scales, scaling, 0));
   conversion.convert_runs(scaling);
 }
 
-template <RoundingMode mode, bool in_bits, Scaling scaling>
+template <RoundingMode mode, bool in_bits, Scaling scaling, bool is_fixed_point = false>
 HWY_INLINE void convert_to_bytes(const ConvertJob& job) noexcept {
-  if (!job.bytes) return convert_as<mode, Shape{true, in_bits, scaling, Output::values}>(job);
-  if (!job.values) return convert_as<mode, Shape{true, in_bits, scaling, Output::bytes}>(job);
-  return convert_as<mode, Shape{true, in_bits, scaling, Output::values_and_bytes}>(job);
+  constexpr auto shape = [](Output output) { return Shape{true, in_bits, scaling, output, is_fixed_point}; };
+  if (!job.bytes) return convert_as<mode, shape(Output::values)>(job);
+  if (!job.values) return convert_as<mode, shape(Output::bytes)>(job);
+  return convert_as<mode, shape(Output::values_and_bytes)>(job);
 }
 
 template <RoundingMode mode, bool in_bits>
@@ -223,8 +233,12 @@ template <RoundingMode mode>
 HWY_INLINE bool convert_common(const ConvertJob& job) noexcept {
   const ElementLanes<float>& lanes = job.lanes;
   const Scaling scaling = scaling_of(job.scales);
-  if (!lanes.is_signed || lanes.is_fixed_point || lanes.grid.flushes || lanes.grid.parity_in_exponent)
-    return false;
+  if (!lanes.is_signed || lanes.grid.flushes || lanes.grid.parity_in_exponent) return false;
+  if (lanes.is_fixed_point) {  // as the elements of MXINT8 are
+    if (scaling != Scaling::exact || lanes.in_bits || job.words || (job.kept && !job.bytes)) return false;
+    convert_to_bytes<mode, false, Scaling::exact, true>(job);
+    return true;
+  }
   if (scaling == Scaling::none && (lanes.in_bits || job.words)) {
     if (job.bytes || job.kept) return false;
     lanes.in_bits ? convert_to_words<mode, true>(job) : convert_to_words<mode, false>(job);

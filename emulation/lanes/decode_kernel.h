@@ -16,7 +16,8 @@ HWY_NOINLINE void decode_as(const DecodeJob& given, const Code* codes) noexcept 
   if constexpr (shape.is_known) {
     lanes.in_bits = shape.in_bits;
     lanes.is_signed = lanes.has_subnormals = true;
-    lanes.is_fixed_point = lanes.nan_is_negative_zero = false;
+    lanes.is_fixed_point = shape.is_fixed_point;
+    lanes.nan_is_negative_zero = false;
     scaling = shape.scaling;
   }
   constexpr std::size_t vector_bytes = lane_count * sizeof(float);
@@ -24,8 +25,10 @@ HWY_NOINLINE void decode_as(const DecodeJob& given, const Code* codes) noexcept 
   const auto value_at = [&](std::size_t at, const LaneScale<Floats>& scale) {
     __builtin_prefetch(codes + at + code_ahead);
     const Floats value = multiplied(number_of(lanes, load_codes(codes + at)), scale);
-    streams && at % lane_count == 0 ? hn::Stream(value.v, FloatTag(), job.values + at)
-                                    : store(value, job.values + at);
+    if (streams && at % lane_count == 0)
+      hn::Stream(value.v, FloatTag(), job.values + at);
+    else
+      store(value, job.values + at);
   };
   const std::size_t length = scaling == Scaling::none ? job.n : job.scales.run_length;
   std::size_t begin = 0;
@@ -53,8 +56,11 @@ HWY_NOINLINE void decode_as(const DecodeJob& given, const Code* codes) noexcept 
 
 inline void decode(const DecodeJob& job) noexcept {
   const ElementLanes<float>& lanes = job.lanes;
-  const bool is_common =
-      lanes.is_signed && lanes.has_subnormals && !lanes.is_fixed_point && !lanes.nan_is_negative_zero;
+  const bool is_usual = lanes.is_signed && lanes.has_subnormals && !lanes.nan_is_negative_zero,
+             is_common = is_usual && !lanes.is_fixed_point;
+  if (is_usual && lanes.is_fixed_point && job.bytes && !lanes.in_bits &&
+      scaling_of(job.scales) == Scaling::exact)
+    return decode_as<std::uint8_t, Shape{true, false, Scaling::exact, {}, true}>(job, job.bytes);
   if (is_common && job.words && lanes.in_bits && !job.scales.high)
     return decode_as<std::uint16_t, Shape{true, true, Scaling::none, {}}>(job, job.words);
   if (is_common && job.bytes && !lanes.in_bits) switch (scaling_of(job.scales)) {

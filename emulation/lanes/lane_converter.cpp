@@ -70,7 +70,8 @@ void LaneConverter::convert(std::span<const float> x, const std::uint32_t* rando
 void LaneConverter::decode(const std::uint8_t* codes, std::size_t first, const RunScales& scales,
                            std::span<float> out, bool streams) const noexcept {
   const int width = storage_bits(format_);
-  if (width == 8) return kernels_->decode({lanes_, codes + first, nullptr, out.size(), scales, out.data(), streams});
+  if (width == 8)
+    return kernels_->decode({lanes_, codes + first, nullptr, out.size(), scales, out.data(), streams});
   if (width == 16)
     return kernels_->decode({lanes_, nullptr, reinterpret_cast<const std::uint16_t*>(codes) + first,
                              out.size(), scales, out.data(), streams});
@@ -80,7 +81,8 @@ void LaneConverter::decode(const std::uint8_t* codes, std::size_t first, const R
     const std::size_t count = std::min(piece, out.size() - done);
     const std::size_t which = scales.high ? done / scales.run_length : 0;
     unpack(codes, first + done, count, bytes.data());
-    kernels_->decode({lanes_, bytes.data(), nullptr, count, from_run(scales, which), out.data() + done, streams});
+    kernels_->decode(
+        {lanes_, bytes.data(), nullptr, count, from_run(scales, which), out.data() + done, streams});
   }
 }
 

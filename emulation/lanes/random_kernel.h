@@ -78,8 +78,7 @@ struct GroupWords {
     constexpr std::size_t vectors = groups * counters / lane_count, together = std::min(vectors, chains);
     for (std::size_t v = 0; v < vectors; v += together) {
       const auto start = counters_of<together>(v);
-      const auto drawn =
-          philox4x32_10<std::decay_t<decltype(start[0])>>(start, random_map::key_of(stream));
+      const auto drawn = philox4x32_10<std::decay_t<decltype(start[0])>>(start, random_map::key_of(stream));
       for (std::size_t word = 0; word < 4; ++word) put_all<together>(drawn[word], word, v);
     }
   }
