@@ -47,6 +47,16 @@ BlockScales::BlockScales(const BlockFormat& format, const LaneKernels& kernels)
   carry_ = one - from;
   for (int binade = 0; binade < 256; ++binade)
     of_binade_.push_back(scale_of(power_of_two_code(format, binade - 127 + base), {1.0f, 1.0f}));
+  // Of normal numbers, and as long as each binade's scale is the next code and twice the one before.
+  const auto follows = [&](std::size_t binade) {
+    const Scale &a = of_binade_[binade], &b = of_binade_[binade + 1];
+    return a.serves && b.serves && b.code == a.code + 1 && b.numbers.high == 2 * a.numbers.high;
+  };
+  first_regular_ = 1;
+  while (first_regular_ < 254 && !follows(first_regular_)) ++first_regular_;
+  std::uint32_t last = first_regular_;
+  while (last < 254 && follows(last)) ++last;
+  regular_count_ = last > first_regular_ ? last - first_regular_ + 1 : 0;
 }
 
 BlockScales::Way BlockScales::way_for(const BlockFormat& f) const noexcept {
@@ -100,7 +110,29 @@ void BlockScales::choose(std::span<const float> x, std::size_t block_length, Ten
   way_ == Way::table ? choose_from_table() : choose_on_lanes(t);
 }
 
+/// The scales of the blocks, if all of their amax lie where exponents alone say them: nearly always, and on the compiler's
+/// vectors.
+bool BlockScales::choose_from_exponents() {
+  const std::size_t blocks = codes_.size();
+  const auto binade = [&](std::size_t block) { return (bits_of(amax_[block]) + carry_) >> 23; };
+  std::uint32_t outside = 0;
+  for (std::size_t block = 0; block < blocks; ++block)
+    outside |= binade(block) - first_regular_ >= regular_count_ ? 1u : 0u;
+  if (outside != 0) return false;
+  const Scale& first = of_binade_[first_regular_];
+  const std::uint32_t to_code = first.code - first_regular_,
+                      to_exponent = (bits_of(first.numbers.high) >> 23) - first_regular_;
+  for (std::size_t block = 0; block < blocks; ++block) {
+    const std::uint32_t b = binade(block), exponent = b + to_exponent;
+    codes_[block] = b + to_code;
+    high_[block] = real_of(exponent << 23);
+    inverse_[block] = real_of((254 - exponent) << 23);
+  }
+  return true;
+}
+
 void BlockScales::choose_from_table() {
+  if (choose_from_exponents()) return;
   constexpr std::uint32_t smallest_normal = 0x0080'0000, infinity = 0x7f80'0000;
   for (std::size_t block = 0; block < codes_.size(); ++block) {
     const std::uint32_t amax = bits_of(amax_[block]);

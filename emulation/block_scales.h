@@ -56,6 +56,7 @@ class BlockScales {
   }
   void know_codes(TensorMultiplier t);
   void choose_from_table();
+  bool choose_from_exponents();
   void choose_on_lanes(TensorMultiplier t);
 
   BlockFormat format_;
@@ -66,6 +67,8 @@ class BlockScales {
   // large enough to carry into the exponent once carry_ is added to its bits.
   std::vector<Scale> of_binade_;
   std::uint32_t carry_ = 0;
+  // Binades whose scales are successive powers of two and codes: the first, and how many.
+  std::uint32_t first_regular_ = 0, regular_count_ = 0;
   // Of scale formats of at most 8 bits: the scale of each code under the tensor scale known_.
   std::vector<Scale> of_code_;
   std::optional<TensorMultiplier> known_;
