@@ -43,9 +43,22 @@ std::vector<float> blocks_of(std::size_t n, std::size_t block, unsigned seed) {
   return x;
 }
 
+/// Normal numbers alone, the blocks up to 2^spread apart: what nearly all real blocks are, and gone through otherwise.
+std::vector<float> usual_blocks_of(std::size_t n, std::size_t block, int spread, unsigned seed) {
+  std::mt19937 draw(seed);
+  std::normal_distribution<float> normal;
+  std::vector<float> x(n);
+  for (std::size_t begin = 0; begin < n; begin += block) {
+    const int e = static_cast<int>(draw() % static_cast<unsigned>(2 * spread + 1)) - spread;
+    for (std::size_t i = begin; i < std::min(begin + block, n); ++i) x[i] = std::ldexp(normal(draw), e);
+  }
+  return x;
+}
+
 std::size_t differences(const BlockFormat& f, Rounding rounding, const std::vector<float>& x,
-                        TensorMultiplier t, const LaneKernels& kernels) {
-  const SpecialValues special = special_values(OverflowPolicy::saturate);
+                        TensorMultiplier t, const LaneKernels& kernels,
+                        OverflowPolicy policy = OverflowPolicy::saturate) {
+  const SpecialValues special = special_values(policy);
   const RandomStream stream{5, 6, 7, 1, RandomPurpose::rounding, 0};
   ArrayConverter arrays(f, rounding, special, kernels);
   std::vector<float> values(x.size()), decoded(x.size());
@@ -104,6 +117,61 @@ TEST_CASE("arrays: every block format of the catalog, for every instruction set 
           ++tried;
         }
   CHECK(tried > 100);
+}
+
+TEST_CASE("arrays: blocks of normal numbers alone, near and far apart, for every instruction set") {
+  for (const BlockFormat& f : formats_for_arrays())
+    for (const LaneKernels* kernels : supported_lane_kernels())
+      for (const int spread : {0, 8, 55, 75, 120}) {
+        INFO(to_spec(f), " 2^", spread, " ", kernels->target);
+        const std::vector<float> x = usual_blocks_of(20'011, f.shape.columns, spread, 17);
+        CHECK(differences(f, nearest_even, x, 1.0f, *kernels) == 0);
+      }
+}
+
+TEST_CASE("arrays: every overflow policy under scales, for every instruction set") {
+  for (const char* spec : {"mxfp4", "mxfp8_e4m3", "mxfp8_e5m2", "mxint8", "nvfp4",
+                           "block{e4m3_ieee,32,scale=e8m0,rule=ocp_floor}"})
+    for (const LaneKernels* kernels : supported_lane_kernels())
+      for (const OverflowPolicy policy :
+           {OverflowPolicy::saturate, OverflowPolicy::ieee, OverflowPolicy::ocp})
+        for (const Rounding rounding : {nearest_even, stochastic, Rounding{RoundingMode::toward_zero, 0}}) {
+          const BlockFormat f = parse_format(spec);
+          INFO(spec, " ", kernels->target, " policy ", static_cast<int>(policy), " ", to_string(rounding));
+          CHECK(differences(f, rounding, blocks_of(6007, f.shape.columns, 5), 1.0f, *kernels, policy) == 0);
+          CHECK(differences(f, rounding, usual_blocks_of(6007, f.shape.columns, 3, 5), 1.0f, *kernels,
+                            policy) == 0);
+        }
+}
+
+TEST_CASE(
+    "arrays: too long for the caches, they are decoded past them to the same values, wherever they begin") {
+  const std::size_t n = (std::size_t{1} << 22) + 37;
+  std::mt19937 draw(3);
+  for (const char* spec : {"mxfp4", "nvfp4", "e4m3", "bf16"}) {
+    const BlockFormat f = parse_format(spec);
+    ArrayConverter arrays(f, nearest_even, special_values(OverflowPolicy::saturate));
+    std::vector<std::uint8_t> codes(packed_bytes(f.element, n)), scales(n / 16 + 1);
+    for (std::uint8_t& byte : codes) byte = static_cast<std::uint8_t>(draw());
+    for (std::uint8_t& scale : scales) scale = static_cast<std::uint8_t>(100 + draw() % 27);
+    std::vector<float> whole(n + 32), pieces(n);
+    const std::size_t aligned =
+        (64 - reinterpret_cast<std::uintptr_t>(whole.data()) % 64) % 64 / sizeof(float);
+    for (const std::size_t offset : {aligned, aligned + 1}) {
+      const std::span<float> out = std::span(whole).subspan(offset, n);
+      std::fill(out.begin(), out.end(), 7.0f);
+      arrays.decode(codes.data(), scales.data(), 1.0f, out);
+      const std::size_t half = std::size_t{1} << 21;
+      for (std::size_t begin = 0; begin < n; begin += half)
+        arrays.decode(codes.data() + packed_bytes(f.element, begin),
+                      scales.data() + (f.has_scale() ? begin / f.shape.columns : 0), 1.0f,
+                      std::span(pieces).subspan(begin, std::min(half, n - begin)));
+      std::size_t wrong = 0;
+      for (std::size_t i = 0; i < n; ++i) wrong += bits_or_nan(out[i]) != bits_or_nan(pieces[i]);
+      INFO(spec, " from ", offset);
+      CHECK(wrong == 0);
+    }
+  }
 }
 
 TEST_CASE("arrays: every scale rule, under every convention of the presets") {
