@@ -100,8 +100,8 @@ HALFULP_LANES constexpr R moved_by(R from, R by) noexcept {
 
 /// The gradient of loss + (lambda / 2) w^2: coupled weight decay. lambda = 0 leaves g as it is, -0 and w = Inf included.
 template <class R>
-HALFULP_HD constexpr R with_l2(R g, R w, R lambda) noexcept {
-  return lambda == R(0) ? g : g + lambda * w;
+HALFULP_LANES constexpr R with_l2(R g, R w, R lambda) noexcept {
+  return select(lambda == R(0), g, g + lambda * w);
 }
 
 // A rule is a struct with

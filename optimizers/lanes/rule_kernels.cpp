@@ -73,8 +73,9 @@ namespace halfulp {
 
 extern const RuleKernels HALFULP_OF_TARGET(rule_kernels_);
 const RuleKernels HALFULP_OF_TARGET(rule_kernels_) = {
-    HWY_NAMESPACE::run_rule<AdamW>, HWY_NAMESPACE::run_rule<Madam>, HWY_NAMESPACE::run_rule<MAdam>,
-    HWY_NAMESPACE::run_rule<Lmd>,   HWY_NAMESPACE::make_noise<Lmd>,
+    HWY_NAMESPACE::run_rule<Sgd>,   HWY_NAMESPACE::run_rule<Adam>,  HWY_NAMESPACE::run_rule<AdamW>,
+    HWY_NAMESPACE::run_rule<Madam>, HWY_NAMESPACE::run_rule<MAdam>, HWY_NAMESPACE::run_rule<Lmd>,
+    HWY_NAMESPACE::make_noise<Lmd>,
 };
 
 }  // namespace halfulp

@@ -2,11 +2,13 @@
 #include <span>
 #include <type_traits>
 
+#include "optimizers/adam.h"
 #include "optimizers/adamw.h"
 #include "optimizers/lmd.h"
 #include "optimizers/m_adam.h"
 #include "optimizers/madam.h"
 #include "optimizers/rule_run.h"
+#include "optimizers/sgd.h"
 
 namespace halfulp {
 
@@ -23,6 +25,8 @@ using NoiseOnLanes = void (*)(const typename Rule::Config&, const TensorConstant
 
 /// The rules that lanes run, for one instruction set.
 struct RuleKernels {
+  RuleOnLanes<Sgd> sgd;
+  RuleOnLanes<Adam> adam;
   RuleOnLanes<AdamW> adamw;
   RuleOnLanes<Madam> madam;
   RuleOnLanes<MAdam> m_adam;
@@ -37,6 +41,8 @@ const RuleKernels& rule_kernels() noexcept;
 /// The lanes of a rule; null for one that has none.
 template <class Rule>
 RuleOnLanes<Rule> lanes_of_rule(const RuleKernels& kernels) noexcept {
+  if constexpr (std::is_same_v<Rule, Sgd>) return kernels.sgd;
+  if constexpr (std::is_same_v<Rule, Adam>) return kernels.adam;
   if constexpr (std::is_same_v<Rule, AdamW>) return kernels.adamw;
   if constexpr (std::is_same_v<Rule, Madam>) return kernels.madam;
   if constexpr (std::is_same_v<Rule, MAdam>) return kernels.m_adam;

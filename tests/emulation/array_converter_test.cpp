@@ -1,10 +1,13 @@
 // Whole arrays on lanes against quantize() and dequantize(), which go a number at a time: the same codes, scales, values.
 #include <doctest/doctest.h>
 
+#include <atomic>
 #include <cstring>
 #include <random>
+#include <thread>
 
 #include "emulation/array_converter.h"
+#include "emulation/parallel.h"
 #include "emulation/quantize.h"
 #include "formats/catalog.h"
 #include "formats/error.h"
@@ -55,39 +58,62 @@ std::vector<float> usual_blocks_of(std::size_t n, std::size_t block, int spread,
   return x;
 }
 
-std::size_t differences(const BlockFormat& f, Rounding rounding, const std::vector<float>& x,
-                        TensorMultiplier t, const LaneKernels& kernels,
+constexpr RandomStream stream{5, 6, 7, 1, RandomPurpose::rounding, 0};
+
+/// What quantize() makes of x as one row.
+struct Expected {
+  std::vector<std::uint32_t> codes, scales;
+  std::vector<float> values;
+};
+
+Expected expected_of(const BlockFormat& f, Rounding rounding, const std::vector<float>& x, TensorMultiplier t,
+                     OverflowPolicy policy = OverflowPolicy::saturate) {
+  const std::vector<double> wide(x.begin(), x.end());
+  const Tensor tensor = quantize(wide, {1, x.size()}, f, rounding, special_values(policy), {stream, 0},
+                                 f.has_tensor_scale() ? std::optional<float>(t.decode) : std::nullopt);
+  Expected expected;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const std::size_t block = tensor.block_of(i);
+    const std::uint32_t scale = f.has_scale() ? tensor.scale_code(block) : 0;
+    expected.codes.push_back(tensor.code(i));
+    expected.scales.resize(block + 1, scale);
+    expected.values.push_back(static_cast<float>(decode_in_block(f, tensor.code(i), scale, t)));
+  }
+  return expected;
+}
+
+std::size_t differences(const Expected& expected, const BlockFormat& f, Rounding rounding,
+                        const std::vector<float>& x, TensorMultiplier t, const LaneKernels& kernels,
                         OverflowPolicy policy = OverflowPolicy::saturate) {
-  const SpecialValues special = special_values(policy);
-  const RandomStream stream{5, 6, 7, 1, RandomPurpose::rounding, 0};
-  ArrayConverter arrays(f, rounding, special, kernels);
+  ArrayConverter arrays(f, rounding, special_values(policy), kernels);
   std::vector<float> values(x.size()), decoded(x.size());
+  const std::size_t columns = std::max<std::size_t>(1, f.shape.columns);
   std::vector<std::uint8_t> codes(packed_bytes(f.element, x.size())),
-      scales(packed_bytes(f.scale, x.size() / std::max<std::size_t>(1, f.shape.columns) + 1));
+      scales(packed_bytes(f.scale, x.size() / columns + 1));
   arrays.values(x, values, t, &stream, 0);
   arrays.encode(x, codes.data(), scales.data(), t, &stream, 0);
   arrays.decode(codes.data(), scales.data(), t, decoded);
-
-  const std::vector<double> wide(x.begin(), x.end());
-  const Tensor expected = quantize(wide, {1, x.size()}, f, rounding, special, {stream, 0},
-                                   f.has_tensor_scale() ? std::optional<float>(t.decode) : std::nullopt);
   std::size_t wrong = 0;
   for (std::size_t i = 0; i < x.size(); ++i) {
-    const auto value = static_cast<float>(decode_in_block(
-        f, expected.code(i), f.has_scale() ? expected.scale_code(expected.block_of(i)) : 0, t));
-    const std::size_t block = expected.block_of(i);
-    const bool right =
-        load_code(f.element, codes.data(), i) == expected.code(i) &&
-        (!f.has_scale() || load_code(f.scale, scales.data(), block) == expected.scale_code(block)) &&
-        bits_or_nan(decoded[i]) == bits_or_nan(value) && bits_or_nan(values[i]) == bits_or_nan(value);
+    const std::size_t block = f.has_scale() ? i / columns : 0;
+    const std::uint32_t scale = f.has_scale() ? load_code(f.scale, scales.data(), block) : 0,
+                        wanted_scale = f.has_scale() ? expected.scales[block] : 0;
+    const float value = expected.values[i];
+    const bool right = load_code(f.element, codes.data(), i) == expected.codes[i] && scale == wanted_scale &&
+                       bits_or_nan(decoded[i]) == bits_or_nan(value) &&
+                       bits_or_nan(values[i]) == bits_or_nan(value);
     if (!right && ++wrong == 1)
       MESSAGE("element ", i, " x=", x[i], " bits ", bits_of(x[i]), ": code ",
-              load_code(f.element, codes.data(), i), " not ", expected.code(i), ", scale ",
-              f.has_scale() ? load_code(f.scale, scales.data(), block) : 0, " not ",
-              f.has_scale() ? expected.scale_code(block) : 0, ", value ", values[i], " decoded ", decoded[i],
-              " not ", value);
+              load_code(f.element, codes.data(), i), " not ", expected.codes[i], ", scale ", scale, " not ",
+              wanted_scale, ", value ", values[i], " decoded ", decoded[i], " not ", value);
   }
   return wrong;
+}
+
+std::size_t differences(const BlockFormat& f, Rounding rounding, const std::vector<float>& x,
+                        TensorMultiplier t, const LaneKernels& kernels,
+                        OverflowPolicy policy = OverflowPolicy::saturate) {
+  return differences(expected_of(f, rounding, x, t, policy), f, rounding, x, t, kernels, policy);
 }
 
 std::vector<BlockFormat> formats_for_arrays() {
@@ -228,15 +254,25 @@ TEST_CASE(
 }
 #endif
 
-TEST_CASE("arrays: 2^20 pseudo-random blocks of every format" * doctest::test_suite("exhaustive")) {
-  for (const BlockFormat& f : formats_for_arrays())
-    for (const LaneKernels* kernels : supported_lane_kernels())
-      for (unsigned seed = 0; seed < 64; ++seed) {
-        const std::vector<float> x = blocks_of(f.shape.columns << 14, f.shape.columns, seed);
-        INFO(to_spec(f), " ", kernels->target, " ", seed);
-        CHECK(differences(f, seed % 2 ? stochastic : nearest_even, x, f.has_tensor_scale() ? 0.0123f : 1.0f,
-                          *kernels) == 0);
-      }
+TEST_CASE("arrays: 2^20 pseudo-random blocks of every format, and as many usual ones" *
+          doctest::test_suite("exhaustive")) {
+  ThreadPool pool(std::max(1u, std::thread::hardware_concurrency()));
+  for (const BlockFormat& f : formats_for_arrays()) {
+    std::atomic<std::size_t> wrong = 0;
+    pool.for_each_index(128, [&](std::size_t part) {
+      const auto seed = static_cast<unsigned>(part / 2);
+      const std::size_t n = f.shape.columns << 14;
+      const std::vector<float> x =
+          part % 2 ? blocks_of(n, f.shape.columns, seed) : usual_blocks_of(n, f.shape.columns, 60, seed);
+      const Rounding rounding = seed % 2 ? stochastic : nearest_even;
+      const TensorMultiplier t = f.has_tensor_scale() ? 0.0123f : 1.0f;
+      const Expected expected = expected_of(f, rounding, x, t);
+      for (const LaneKernels* kernels : supported_lane_kernels())
+        wrong += differences(expected, f, rounding, x, t, *kernels);
+    });
+    INFO(to_spec(f));
+    CHECK(wrong == 0);
+  }
 }
 
 TEST_CASE("arrays: what cannot be is refused") {

@@ -3,11 +3,13 @@
 
 #include "emulation/fp_environment.h"
 #include "emulation/quantize.h"
+#include "optimizers/adam.h"
 #include "optimizers/adamw.h"
 #include "optimizers/lanes/rule_lanes.h"
 #include "optimizers/lmd.h"
 #include "optimizers/m_adam.h"
 #include "optimizers/madam.h"
+#include "optimizers/sgd.h"
 #include "optimizers/step.h"
 #include "tests/optimizers/gradients.h"
 
@@ -165,6 +167,8 @@ void check_all(std::uint64_t steps, const typename Rule::Config& config = {}) {
 }  // namespace
 
 TEST_CASE("fused step: equals the plain step for every rule, weight format and state format") {
+  check_all<Sgd>(40);
+  check_all<Adam>(40);
   check_all<AdamW>(40);
   check_all<Madam>(40);
   check_all<MAdam>(40);
@@ -185,6 +189,8 @@ TEST_CASE("fused step: equals the plain step for every rule, weight format and s
 }
 
 TEST_CASE("fused step: a thousand steps" * doctest::test_suite("exhaustive")) {
+  check_all<Sgd>(1000);
+  check_all<Adam>(1000);
   check_all<AdamW>(1000);
   check_all<Madam>(1000);
   check_all<MAdam>(1000);
@@ -268,6 +274,16 @@ TEST_CASE(
       CHECK(lane_differences<AdamW>(*kernels, n, adamw) == 0);
       adamw.weight_decay = 0.1;
       CHECK(lane_differences<AdamW>(*kernels, n, adamw) == 0);
+      CHECK(lane_differences<Adam>(*kernels, n, adamw) == 0);
+      for (const auto momentum : {Sgd::Momentum::heavy_ball, Sgd::Momentum::nesterov}) {
+        Sgd::Config sgd;
+        sgd.momentum = momentum;
+        CHECK(lane_differences<Sgd>(*kernels, n, sgd) == 0);
+        sgd.weight_decay = 0.1;
+        CHECK(lane_differences<Sgd>(*kernels, n, sgd) == 0);
+        sgd.decay = Sgd::Decay::coupled;
+        CHECK(lane_differences<Sgd>(*kernels, n, sgd) == 0);
+      }
       CHECK(lane_differences<Madam>(*kernels, n, {}) == 0);
       for (const auto mode : {MAdam::MultMode::relative, MAdam::MultMode::exp2, MAdam::MultMode::rho_unsigned,
                               MAdam::MultMode::log1p_capped}) {
