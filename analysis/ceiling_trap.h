@@ -16,12 +16,13 @@ struct CeilingTrap {
 
   void see(const ElementStep& e) noexcept {
     if (!e.grid) return;
-    const bool presses = e.is_outward_from(e.before) & is_beyond(e.wanted, e.before) &
-                         e.grid->is_at_end_under(e.multiplier_before.value_or(e.grid->multiplier), e.before);
-    pressed += presses;
-    released += presses & is_beyond(e.after, e.before);
-    trapped += (e.after == e.unmoved) & e.is_outward_from(e.unmoved) & is_beyond(e.wanted, e.unmoved) &
-               e.grid->is_at_end(e.unmoved);
+    const double old = e.multiplier_before.value_or(e.grid->multiplier);
+    const bool was_last = e.grid->is_at_end_under(old, e.before), is_last = e.grid->is_at_end(e.unmoved);
+    const bool presses = wants_beyond(e, e.before), rises = is_beyond(e.after, e.before);
+    const bool still_presses = wants_beyond(e, e.unmoved);
+    pressed += was_last & presses;
+    released += was_last & presses & rises;
+    trapped += is_last & still_presses & (e.after == e.unmoved);
   }
   void join(const CeilingTrap& other) noexcept {
     pressed += other.pressed;
@@ -33,6 +34,11 @@ struct CeilingTrap {
   /// Whether x lies further from zero than `from`, on its side.
   static bool is_beyond(double x, double from) noexcept {
     return ((from > 0) & (x > from)) | ((from <= 0) & (x < from));
+  }
+  /// Whether the update leads outward from there, and what is wanted lies beyond.
+  static bool wants_beyond(const ElementStep& e, double from) noexcept {
+    const bool is_outward = e.is_outward_from(from), is_wanted = is_beyond(e.wanted, from);
+    return is_outward & is_wanted;
   }
 };
 

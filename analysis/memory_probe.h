@@ -41,7 +41,7 @@ class MemoryProbe {
   };
 
   /// Every slot starts with a copy of `fresh`.
-  explicit MemoryProbe(Memory fresh = {}) : fresh_(std::move(fresh)) {}
+  explicit MemoryProbe(Memory fresh = Memory()) : fresh_(std::move(fresh)) {}
 
   void join(const Tile& tile) {
     for (const auto& piece : tile.pieces_)

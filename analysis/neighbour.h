@@ -73,7 +73,8 @@ struct FormatNumbers {
   }
   /// Whether a stored value other than zero is the last one outward, on its side of zero.
   bool is_last(double value, double multiplier) const noexcept {
-    return (value != 0) & ((value == stored(false, multiplier)) | (value == stored(true, multiplier)));
+    const bool is_largest = value == stored(false, multiplier), is_lowest = value == stored(true, multiplier);
+    return (value != 0) & (is_largest | is_lowest);
   }
 };
 

@@ -54,9 +54,11 @@ struct StateFreezing {
     }
     for (std::size_t i = 0; has_ends && i < n; ++i) {
       const R zero = (before[i] - before[i]) + (aim[i] - aim[i]) + (unmoved[i] - unmoved[i]);
-      saturated += (zero == 0) &  // after, below a finite number, is finite
-                   (std::fabs(aim[i]) > std::fabs(after[i])) & ((aim[i] > 0) == (after[i] > 0)) &
-                   ends->is_last(after[i], multiplier[i]);
+      // after, below a finite number, is finite
+      const bool beyond = std::fabs(aim[i]) > std::fabs(after[i]),
+                 on_its_side = (aim[i] > 0) == (after[i] > 0),
+                 is_last = ends->is_last(after[i], multiplier[i]);
+      saturated += (zero == 0) & beyond & on_its_side & is_last;
     }
     elements += count.finite;
     nonfinite += n - count.finite;
