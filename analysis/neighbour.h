@@ -74,7 +74,7 @@ struct FormatNumbers {
   /// Whether a stored value other than zero is the last one outward, on its side of zero.
   bool is_last(double value, double multiplier) const noexcept {
     const bool is_largest = value == stored(false, multiplier), is_lowest = value == stored(true, multiplier);
-    return (value != 0) & (is_largest | is_lowest);
+    return ((value > 0) & is_largest) | ((value < 0) & is_lowest);
   }
 };
 

@@ -53,6 +53,14 @@ TEST_CASE("range ends: underflow is a zero that nobody wanted") {
   CHECK(sum.underflowed == 1);
 }
 
+TEST_CASE("the ends of a format: the lowest number of a table without zero is no end, since it lies inward") {
+  const FormatNumbers numbers(table_format({1, 2, 4}, "table{a}"));
+  CHECK_FALSE(numbers.is_last(1, 1));
+  CHECK_FALSE(numbers.is_last(2, 1));
+  CHECK(numbers.is_last(4, 1));
+  CHECK(FormatNumbers(table_format({-3, 0, 4}, "table{b}")).is_last(-3, 1));
+}
+
 TEST_CASE("the ends of a format: as they are stored, on both sides") {
   CHECK(FormatNumbers(e4m3).stored(false, 1) == 448);
   CHECK(FormatNumbers(e4m3).stored(true, 1) == -448);
